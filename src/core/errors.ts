@@ -1,0 +1,213 @@
+/**
+ * Every error Holdfast throws, each with a stable `code`. Messages say what to do next and never
+ * contain a payload. `docs/reference/errors.md` lists exactly these; a test keeps the two equal.
+ */
+import type { JobStatus } from "./job.ts";
+
+interface ErrorDetails {
+  readonly cause?: unknown;
+}
+
+export abstract class HoldfastError extends Error {
+  abstract readonly code: `HOLDFAST_${string}`;
+  /** May the same call succeed later without any change by the caller? */
+  readonly isRetryable: boolean = false;
+
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, "cause" in details ? { cause: details.cause } : undefined);
+    this.name = new.target.name;
+  }
+}
+
+// ── what a caller gave us ───────────────────────────────────────────────────────────────────────
+
+export class InvalidNameError extends HoldfastError {
+  readonly code = "HOLDFAST_INVALID_NAME";
+}
+
+export class InvalidOptionError extends HoldfastError {
+  readonly code = "HOLDFAST_INVALID_OPTION";
+}
+
+export class InvalidCursorError extends HoldfastError {
+  readonly code = "HOLDFAST_INVALID_CURSOR";
+}
+
+/** The payload cannot be written as JSON that every store gives back unchanged. */
+export class InvalidPayloadError extends HoldfastError {
+  readonly code = "HOLDFAST_INVALID_PAYLOAD";
+}
+
+export class PayloadTooLargeError extends HoldfastError {
+  readonly code = "HOLDFAST_PAYLOAD_TOO_LARGE";
+}
+
+export interface SchemaIssue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The payload does not fit the schema of its contract. */
+export class PayloadValidationError extends HoldfastError {
+  readonly code = "HOLDFAST_PAYLOAD_VALIDATION";
+  readonly issues: readonly SchemaIssue[];
+
+  constructor(message: string, issues: readonly SchemaIssue[]) {
+    super(message);
+    this.issues = issues;
+  }
+}
+
+/** No contract or handler of this type is known here, and no queue was named. */
+export class UnknownTypeError extends HoldfastError {
+  readonly code = "HOLDFAST_UNKNOWN_TYPE";
+}
+
+/** A second, different contract or handler for one type. */
+export class TypeTakenError extends HoldfastError {
+  readonly code = "HOLDFAST_TYPE_TAKEN";
+}
+
+// ── what a store answered ───────────────────────────────────────────────────────────────────────
+
+export class DuplicateJobError extends HoldfastError {
+  readonly code = "HOLDFAST_DUPLICATE_JOB";
+  readonly jobId: string;
+  readonly status: JobStatus | "pruned";
+
+  constructor(message: string, jobId: string, status: JobStatus | "pruned") {
+    super(message);
+    this.jobId = jobId;
+    this.status = status;
+  }
+}
+
+/** The key is taken by a job with another payload. */
+export class IdempotencyConflictError extends HoldfastError {
+  readonly code = "HOLDFAST_IDEMPOTENCY_CONFLICT";
+  readonly jobId: string;
+
+  constructor(message: string, jobId: string) {
+    super(message);
+    this.jobId = jobId;
+  }
+}
+
+export class QueueFullError extends HoldfastError {
+  readonly code = "HOLDFAST_QUEUE_FULL";
+  override readonly isRetryable = true;
+}
+
+export class JobNotFoundError extends HoldfastError {
+  readonly code = "HOLDFAST_JOB_NOT_FOUND";
+}
+
+/** The job is not in a status that allows this. */
+export class JobStatusError extends HoldfastError {
+  readonly code = "HOLDFAST_JOB_STATUS";
+  readonly status: JobStatus;
+
+  constructor(message: string, status: JobStatus) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export class WaitTimeoutError extends HoldfastError {
+  readonly code = "HOLDFAST_WAIT_TIMEOUT";
+  override readonly isRetryable = true;
+}
+
+/** The store did not answer in time, or not at all. */
+export class StoreUnavailableError extends HoldfastError {
+  readonly code = "HOLDFAST_STORE_UNAVAILABLE";
+  override readonly isRetryable = true;
+  /** False: surely not done. True: nobody can know; call again, every verb bears it. */
+  readonly mayHaveHappened: boolean;
+
+  constructor(message: string, details: ErrorDetails & { readonly mayHaveHappened: boolean }) {
+    super(message, details);
+    this.mayHaveHappened = details.mayHaveHappened;
+  }
+}
+
+/** The store has no room: a full disk, a memory limit. Running jobs still finish where they can. */
+export class StoreFullError extends HoldfastError {
+  readonly code = "HOLDFAST_STORE_FULL";
+  override readonly isRetryable = true;
+}
+
+/** The store cannot be used as it is: not a database, newer than this code, read-only. */
+export class StoreOpenError extends HoldfastError {
+  readonly code = "HOLDFAST_STORE_OPEN";
+}
+
+/** This store cannot do that; `info()` says what it can. */
+export class UnsupportedError extends HoldfastError {
+  readonly code = "HOLDFAST_UNSUPPORTED";
+}
+
+/** `within` was given something that is not an open transaction of the store's database. */
+export class NotInTransactionError extends HoldfastError {
+  readonly code = "HOLDFAST_NOT_IN_TRANSACTION";
+}
+
+/** The caller's own open transaction is the only writer of the file: this write would wait for ever. */
+export class TransactionOpenError extends HoldfastError {
+  readonly code = "HOLDFAST_TRANSACTION_OPEN";
+}
+
+/** Closed, or never opened. */
+export class ClosedError extends HoldfastError {
+  readonly code = "HOLDFAST_CLOSED";
+}
+
+// ── what happens to a running job: the reasons of its signal ────────────────────────────────────
+
+/** Another worker may have this job now. Nothing this attempt says is stored any more. */
+export class LeaseLostError extends HoldfastError {
+  readonly code = "HOLDFAST_LEASE_LOST";
+}
+
+export class JobTimeoutError extends HoldfastError {
+  readonly code = "HOLDFAST_JOB_TIMEOUT";
+}
+
+export class JobCancelledError extends HoldfastError {
+  readonly code = "HOLDFAST_JOB_CANCELLED";
+}
+
+export class WorkerStoppedError extends HoldfastError {
+  readonly code = "HOLDFAST_WORKER_STOPPED";
+}
+
+// ── what a handler did, or means to say ─────────────────────────────────────────────────────────
+
+/** A step with a taken name, inside another step, or beyond the limits. */
+export class StepError extends HoldfastError {
+  readonly code = "HOLDFAST_STEP";
+}
+
+export class SpawnLimitError extends HoldfastError {
+  readonly code = "HOLDFAST_SPAWN_LIMIT";
+}
+
+/** Thrown by a handler: the job is dead at once, whatever attempts are left. */
+export class PermanentError extends HoldfastError {
+  readonly code = "HOLDFAST_PERMANENT";
+}
+
+/** Thrown by a handler: not before `afterMs` from now, and no attempt is spent. */
+export class RetryAfterError extends HoldfastError {
+  readonly code = "HOLDFAST_RETRY_AFTER";
+  override readonly isRetryable = true;
+  readonly afterMs: number;
+
+  constructor(afterMs: number, message = "the other side asked to come back later") {
+    super(message);
+    if (!Number.isFinite(afterMs) || afterMs < 0) {
+      throw new InvalidOptionError("RetryAfterError takes the milliseconds to wait, 0 or more");
+    }
+    this.afterMs = afterMs;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * The ledger: the durable record of failures, audits and schedule runs. It outlives the jobs it
+ * speaks of and may live in another store than they do.
+ */
+
+export interface LedgerEntry {
+  /** Fixed by the writer, so that appending again changes nothing. */
+  readonly id: string;
+  /** `failure`, `audit`, `tick`, … */
+  readonly kind: string;
+  readonly jobId: string | null;
+  readonly type: string | null;
+  readonly queue: string | null;
+  readonly group: string | null;
+  readonly category: string | null;
+  /** What has become of it: `open`, `resolved`, `replayed`, … The writer's words. */
+  readonly state: string;
+  /** JSON text. */
+  readonly body: string;
+  /** Null: the ledger's clock at the first append. */
+  readonly at: number | null;
+}
+
+export interface StoredEntry extends LedgerEntry {
+  readonly at: number;
+  readonly amendedAt: number | null;
+}
+
+export interface LedgerFilter {
+  readonly ids?: readonly string[];
+  readonly kind?: string;
+  readonly jobId?: string;
+  readonly type?: string;
+  readonly queue?: string;
+  readonly group?: string;
+  readonly category?: string;
+  readonly state?: string;
+  /** Inclusive. */
+  readonly from?: number;
+  /** Exclusive. */
+  readonly to?: number;
+}
+
+export interface LedgerPage {
+  readonly entries: readonly StoredEntry[];
+  readonly nextCursor: string | null;
+}
+
+export interface Amendment {
+  readonly id: string;
+  readonly state?: string;
+  readonly body?: string;
+}
+
+export interface Ledger {
+  /** `duplicate`: an entry of this id is there already and stays as it is. */
+  append(entries: readonly LedgerEntry[]): Promise<("added" | "duplicate")[]>;
+  /** Newest first, stable under change, bounded per call: a short page may have a cursor. */
+  read(
+    filter: LedgerFilter,
+    page: { readonly limit: number; readonly cursor?: string | null },
+  ): Promise<LedgerPage>;
+  /** Replaces state, body or both; everything else of an entry is for ever. */
+  amend(amendments: readonly Amendment[]): Promise<("amended" | "missing")[]>;
+  /** Removes at most `limit` entries of a kind older than this; answers how many. */
+  trim(request: {
+    readonly kind: string;
+    readonly olderThanMs: number;
+    readonly limit: number;
+  }): Promise<number>;
+}

@@ -1,0 +1,397 @@
+/**
+ * The seam: what every store provides. The memory store is its readable definition, the conformance
+ * suite (`src/testing/conformance`) its proof.
+ *
+ * Laws that hold for every verb:
+ *  1. Empty in, empty out, no round trip. Order in is order out.
+ *  2. Trouble with one item is a result; an exception means that the call did not happen, or that
+ *     nobody can know (`StoreUnavailableError.mayHaveHappened`).
+ *  3. Every verb may be called again after a lost reply without doing the thing twice.
+ *  4. Only the holder of the current fence can change a processing job. A stale worker changes
+ *     nothing and is told so. The fence never resets: not by retry, snooze, release, reap or revive.
+ *  5. A job is leased by at most one worker at a time; after expiry (and a reap) somebody gets it.
+ *  6. The store's clock decides; it never runs backwards, even if the host's does.
+ *  7. A store stores. Who dies, when to retry and why arrive as data.
+ *  8. Text comes back byte for byte.
+ *  9. Retention never touches work that has not finished.
+ * 10. What a store cannot do, it declares in `info()`.
+ *
+ * Callers keep to `BATCH_ITEMS` and `BATCH_BYTES` a call; the engine splits.
+ */
+import type {
+  AdoptedJob,
+  FinishedStatus,
+  JobStatus,
+  JobSummary,
+  NewJob,
+  StoredJob,
+} from "./job.ts";
+import type { ErrorCategory, Progress, Step } from "./job.ts";
+import type { Ledger, LedgerEntry } from "./ledger.ts";
+import type { HoldChange, LimitChange, LineState, QueueState } from "./line.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Records } from "./records.ts";
+
+export interface Store {
+  // ── life ──────────────────────────────────────────────────────────────────────────────────────
+
+  /** Connects and brings the schema up to date. May be called again; other verbs need it first. */
+  open(): Promise<void>;
+  /** Lets calls in flight finish, then lets go of everything. May be called again. */
+  close(): Promise<void>;
+  info(): StoreInfo;
+  /** The store's clock, in milliseconds. */
+  now(): Promise<number>;
+  /**
+   * Hints that there may be work, or that a job has finished. May be early, late, doubled or lost:
+   * polling is the truth. Returns the way to stop listening.
+   */
+  onWakeup(listener: (wakeup: Wakeup) => void): () => void;
+
+  // ── a job's way ───────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Stores new jobs, each atomically. Keys are decided inside, also between the items of one call:
+   * an earlier item wins. A repeated id is a `duplicate`, also after the job finished and was
+   * deleted (for `info().remembersMs`). The scope of a key is its queue.
+   */
+  insert(jobs: readonly NewJob[], options?: InsertOptions): Promise<InsertResult[]>;
+  /** Stores whole jobs from elsewhere, as they are. Ignores `maxWaiting`. */
+  adopt(jobs: readonly AdoptedJob[]): Promise<InsertResult[]>;
+  /**
+   * Hands out ready jobs: `attempts` + 1 (never beyond `maxAttempts`, see `exhausted`), fence =
+   * max(last + 1, clock in µs). Fair between the given queues and between the lines of each, by
+   * weight. Holds and caps are exact, whoever else calls. Due delayed jobs are found here, in their
+   * place in line. May return fewer than asked while work remains, never none for ever.
+   */
+  lease(request: LeaseRequest): Promise<LeaseReply>;
+  /**
+   * Extends leases by `leaseMs` from now. A lease that ran out but was not reaped is still its
+   * holder's. What rides along is written under the same fence, or not at all.
+   */
+  renew(renewals: readonly Renewal[], leaseMs: number): Promise<RenewResult[]>;
+  /**
+   * Ends attempts. Outcome, spawned jobs and ledger entries are one step, all or none. Repeating a
+   * job's last settle changes nothing and answers `settled`, also when a later attempt has begun or
+   * the job is gone (for `info().remembersMs`). Spawned jobs ignore `maxWaiting`; one that is a
+   * duplicate or a conflict is dropped and noted in its parent's log.
+   */
+  settle(settlements: readonly Settlement[]): Promise<SettleResult[]>;
+  /**
+   * Puts up to `limit` expired leases back to their places in line: `crashes` + 1, the attempt stays
+   * spent, the fence moves on; a job whose cancellation was asked for ends `cancelled`. Repeats its
+   * whole condition when it writes. Kills nothing.
+   */
+  reap(request: { readonly limit: number }): Promise<ReapedJob[]>;
+
+  // ── an operator's hand ────────────────────────────────────────────────────────────────────────
+
+  /** Queued: `done`, at once. Processing: `asked`, its holder hears of it by `renew`. */
+  cancel(target: Target, why: Why): Promise<Changes>;
+  /**
+   * Dead and cancelled jobs only: queued again, same id, history and fence; crashes and deferrals
+   * start from 0, `maxAttempts` becomes attempts + `attempts`. A new payload clears checkpoint and
+   * steps and moves the key's hash.
+   */
+  revive(target: Target, how: Revival, why: Why): Promise<Changes>;
+  /** Queued jobs only: due at another time, same place in line. */
+  reschedule(target: Target, due: Due, why: Why): Promise<Changes>;
+  /** Any job that is not processing. Frees its key. */
+  remove(target: Target, why: Why): Promise<Changes>;
+  /**
+   * Deletes at most `limit` finished jobs that are past any of the policies, oldest first. A policy
+   * of `queue: null` is for the queues that have none of their own for that status. Also the moment
+   * at which a store clears what it remembers of deleted jobs, expired keys and expired records.
+   */
+  prune(policies: readonly Retention[], limit: number): Promise<number>;
+
+  // ── looking ───────────────────────────────────────────────────────────────────────────────────
+
+  /** `pruned`: there was such a job, and it is remembered. */
+  get(refs: readonly JobRef[]): Promise<(StoredJob | "pruned" | null)[]>;
+  /** How many ready jobs are before it in its line, counted to `COUNTED_TO`; null if not ready. */
+  place(ref: JobRef): Promise<number | null>;
+  /** Stable under change; bounded work per call, so a short (even empty) page may have a cursor. */
+  find(filter: JobFilter, page: PageRequest): Promise<JobPage>;
+  /** Every queue that has or had jobs or settings, by name. Cheap at a million jobs. */
+  count(): Promise<QueueCounts[]>;
+
+  // ── lines ─────────────────────────────────────────────────────────────────────────────────────
+
+  /** Holds or releases; in force for every `lease` that begins after the reply. */
+  hold(changes: readonly HoldChange[]): Promise<void>;
+  /** Patches caps, weights and bounds; in force for every call that begins after the reply. */
+  limit(changes: readonly LimitChange[]): Promise<void>;
+  /** The lines of a queue that have waiting or active jobs, holds or settings, by group. */
+  lines(
+    queue: string,
+    page: { readonly limit: number; readonly cursor?: string | null },
+  ): Promise<LinesPage>;
+
+  readonly outbox: Outbox;
+  readonly ledger: Ledger;
+  readonly records: Records;
+
+  /**
+   * `insert` and `settle` inside the caller's own transaction; absent where `info().transactions`
+   * is false. Throws `NotInTransactionError` if `tx` is not a transaction of this store's database.
+   */
+  within?(tx: unknown): WithinTransaction;
+}
+
+export interface StoreInfo {
+  readonly name: string;
+  /** Of the database and its driver, for people. */
+  readonly version: string;
+  /** What an acknowledgement survives. */
+  readonly survives: {
+    readonly processKill: boolean;
+    readonly powerLoss: boolean;
+    readonly failover: boolean;
+  };
+  /** `within(tx)` is there. */
+  readonly transactions: boolean;
+  /** An open caller's transaction keeps every other writer of the database waiting. */
+  readonly transactionBlocksWriters: boolean;
+  readonly wakeups: "process" | "processes";
+  readonly counts: "exact" | "approximate";
+  /** Is one `insert` call all or none, or each job for itself? */
+  readonly insertAtomic: "call" | "job";
+  /** Are jobs spawned into other queues stored with the settle, or relayed through the outbox? */
+  readonly spawnsElsewhere: "atomic" | "relayed";
+  /** How long ids and settled fences are remembered after a job is deleted. */
+  readonly remembersMs: number;
+}
+
+export interface Wakeup {
+  /** There may be ready jobs in these. */
+  readonly queues: readonly string[];
+  /** These jobs have finished. */
+  readonly finished: readonly string[];
+}
+
+export interface JobRef {
+  readonly id: string;
+  /** Where known: saves some stores a search. */
+  readonly queue?: string;
+}
+
+export interface InsertOptions {
+  /** For work that is already promised (a relayed spawn): ignore `maxWaiting`. */
+  readonly evenIfFull?: boolean;
+}
+
+export type InsertResult =
+  | { readonly outcome: "added"; readonly id: string }
+  /** Same id, or same key and hash. `pruned`: the job is gone, its key or id is remembered. */
+  | { readonly outcome: "duplicate"; readonly id: string; readonly status: JobStatus | "pruned" }
+  /** Same key, other hash. */
+  | { readonly outcome: "conflict"; readonly id: string; readonly status: JobStatus | "pruned" }
+  | { readonly outcome: "full"; readonly maxWaiting: number };
+
+export interface LeaseRequest {
+  readonly worker: string;
+  readonly leaseMs: number;
+  /** How many in all. */
+  readonly limit: number;
+  /** At most `limit` of each; shares by `weight`, default 1. */
+  readonly queues: readonly {
+    readonly queue: string;
+    readonly limit: number;
+    readonly weight?: number;
+  }[];
+}
+
+export interface LeaseReply {
+  readonly jobs: readonly LeasedJob[];
+  /**
+   * When to come back if nothing wakes the caller: 0 if more is ready now, the time to the next due
+   * job or end of a hold in these queues, null if nothing is in sight.
+   */
+  readonly nextInMs: number | null;
+}
+
+/** Names one attempt. The handle is the store's own note to itself, from `lease`. */
+export interface LeaseRef {
+  readonly id: string;
+  readonly queue: string;
+  readonly handle: string;
+  readonly fence: number;
+}
+
+export interface LeasedJob extends LeaseRef {
+  readonly group: string;
+  readonly type: string;
+  readonly payload: string;
+  readonly priority: number;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** All attempts were spent before this lease: it must not run, only be settled. */
+  readonly exhausted: boolean;
+  readonly crashes: number;
+  readonly deferrals: number;
+  readonly checkpoint: string | null;
+  readonly steps: readonly Step[];
+  readonly tags: readonly string[];
+  readonly meta: string | null;
+  readonly trace: string | null;
+  readonly createdAt: number;
+  readonly runAt: number;
+}
+
+/** Written under the fence of the call that carries them. */
+export interface Riders {
+  readonly progress?: Progress;
+  /** Appended; the store adds its time and keeps the last `LOG_LENGTH`. */
+  readonly logs?: readonly string[];
+  /** JSON text. */
+  readonly checkpoint?: string;
+  /** Appended; a name that is there already stays as it is. */
+  readonly steps?: readonly Step[];
+}
+
+export interface Renewal extends LeaseRef {
+  readonly riders?: Riders;
+}
+
+export type RenewResult = "kept" | "lost" | "cancel";
+
+export interface Settlement extends LeaseRef {
+  readonly outcome: Outcome;
+  readonly riders?: Riders;
+  readonly spawn?: readonly NewJob[];
+  /** For this store's own ledger. */
+  readonly entries?: readonly LedgerEntry[];
+  /** For a ledger elsewhere: kept in the outbox until relayed. */
+  readonly outbox?: readonly LedgerEntry[];
+  /** Do not keep the job once it has finished; its id and fence are remembered. */
+  readonly discard?: boolean;
+}
+
+export type SettleResult = "settled" | "lost";
+
+export interface ReapedJob {
+  readonly id: string;
+  readonly queue: string;
+  readonly group: string;
+  readonly type: string;
+  /** Whose lease ran out. */
+  readonly worker: string;
+  readonly attempts: number;
+  readonly crashes: number;
+  readonly status: "queued" | "cancelled";
+}
+
+/** Ids, or all jobs a filter matched at one time, in steps: repeat with `cursor` until it is null. */
+export type Target =
+  | { readonly ids: readonly JobRef[] }
+  | {
+      readonly filter: JobFilter;
+      /** Jobs created or finished after this are left alone. */
+      readonly frozenAt: number;
+      readonly limit: number;
+      readonly cursor?: string | null;
+    };
+
+export interface Why {
+  readonly reason: string | null;
+  readonly by: string | null;
+}
+
+export interface Due {
+  readonly delayMs: number;
+  readonly runAt: number | null;
+}
+
+export interface Revival extends Due {
+  readonly payload?: { readonly json: string; readonly hash: string | null };
+  /** How many attempts it gets from now on. */
+  readonly attempts: number;
+}
+
+export interface Changes {
+  /** In the order of the ids; for a filter, what was changed or refused in this step. */
+  readonly changes: readonly Change[];
+  /** Null for ids, and after the last step of a filter. */
+  readonly nextCursor: string | null;
+}
+
+export interface Change {
+  readonly id: string;
+  /** `asked`: a running job will hear of it. `refused`: not in a status that allows it. */
+  readonly result: "done" | "asked" | "refused" | "missing";
+  /** After the change; null if missing or removed. */
+  readonly status: JobStatus | null;
+}
+
+export interface Retention {
+  readonly queue: string | null;
+  readonly status: FinishedStatus;
+  /** Null: no bound by age. */
+  readonly olderThanMs: number | null;
+  /** Keep the newest so many; null: no bound by count. */
+  readonly keep: number | null;
+}
+
+/** All given conditions must hold. Times are of `createdAt`: `from` inclusive, `to` exclusive. */
+export interface JobFilter {
+  readonly status?: readonly JobStatus[];
+  /** Queued jobs only: due later (true) or ready (false). */
+  readonly delayed?: boolean;
+  readonly queue?: string;
+  readonly group?: string;
+  readonly type?: string;
+  readonly tag?: string;
+  /** Of the last failure. */
+  readonly category?: ErrorCategory;
+  readonly from?: number;
+  readonly to?: number;
+}
+
+export interface PageRequest {
+  readonly limit: number;
+  readonly cursor?: string | null;
+  /** By insertion. Default newest first. */
+  readonly order?: "newest" | "oldest";
+}
+
+export interface JobPage {
+  readonly jobs: readonly JobSummary[];
+  readonly nextCursor: string | null;
+}
+
+export interface QueueCounts {
+  readonly queue: string;
+  readonly ready: number;
+  readonly delayed: number;
+  readonly processing: number;
+  readonly succeeded: number;
+  readonly dead: number;
+  readonly cancelled: number;
+}
+
+export interface LinesPage {
+  /** Null if the queue is unknown. */
+  readonly queue: QueueState | null;
+  readonly lines: readonly LineState[];
+  readonly nextCursor: string | null;
+}
+
+/** What must still be carried elsewhere. Relaying twice changes nothing. */
+export type OutboxItem =
+  | { readonly id: string; readonly kind: "jobs"; readonly jobs: readonly NewJob[] }
+  | { readonly id: string; readonly kind: "entries"; readonly entries: readonly LedgerEntry[] };
+
+export interface Outbox {
+  /** Oldest first. */
+  read(limit: number): Promise<OutboxItem[]>;
+  clear(ids: readonly string[]): Promise<void>;
+}
+
+export interface WithinTransaction {
+  insert(jobs: readonly NewJob[], options?: InsertOptions): Promise<InsertResult[]>;
+  settle(settlements: readonly Settlement[]): Promise<SettleResult[]>;
+  /** Is the caller's transaction still open? */
+  isOpen(): boolean;
+}

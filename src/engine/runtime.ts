@@ -1,0 +1,46 @@
+/**
+ * The only door to the clock, timers, chance and ids. Everything in the engine that waits, measures
+ * or draws does it through here, so the whole system runs on virtual time from one seed.
+ */
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { uuidV7 } from "../core/uuid.ts";
+
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Runtime {
+  /** Milliseconds that only grow; for measuring durations. Its zero means nothing. */
+  monotonic(): number;
+  /** Milliseconds since the epoch by this host's clock; for ids and for people, never for decisions. */
+  wallClock(): number;
+  /** Calls back once. Longer waits than {@link LONGEST_TIMER_MS} are cut: the caller looks again. */
+  timer(ms: number, callback: () => void): Timer;
+  /** Calls back soon, after what is already on its way has arrived: where batches gather. */
+  defer(callback: () => void): void;
+  /** From 0 (inclusive) to 1 (exclusive). */
+  random(): number;
+  /** A new UUIDv7. */
+  id(): string;
+  /** A new worker's name: host, process and chance, so that no two are ever equal. */
+  workerId(): string;
+}
+
+/** `setTimeout` fires at once beyond 2^31 ms; a minute is long enough to look again. */
+export const LONGEST_TIMER_MS = 60_000;
+
+export function systemRuntime(): Runtime {
+  return {
+    monotonic: () => performance.now(),
+    wallClock: () => Date.now(),
+    timer(ms, callback) {
+      const handle = setTimeout(callback, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
+      return { cancel: () => clearTimeout(handle) };
+    },
+    defer: (callback) => void setImmediate(callback),
+    random: () => Math.random(),
+    id: () => uuidV7(Date.now(), randomBytes(10)),
+    workerId: () => `${hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`,
+  };
+}
