@@ -44,3 +44,34 @@ export function systemRuntime(): Runtime {
     workerId: () => `${hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`,
   };
 }
+
+/** A timer of any length, by looking again. */
+export function longTimer(runtime: Runtime, ms: number, callback: () => void): Timer {
+  const dueAt = runtime.monotonic() + ms;
+  const look = () => {
+    const leftMs = dueAt - runtime.monotonic();
+    if (leftMs <= 0) callback();
+    else timer = runtime.timer(leftMs, look);
+  };
+  let timer = runtime.timer(ms, look);
+  return { cancel: () => timer.cancel() };
+}
+
+export function sleep(runtime: Runtime, ms: number): Promise<void> {
+  return new Promise((resolve) => longTimer(runtime, ms, resolve));
+}
+
+/** Resolves with the promise or after `ms`, whichever is first, and leaves no timer behind. */
+export async function waitAtMost(
+  runtime: Runtime,
+  promise: Promise<unknown>,
+  ms: number,
+): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = longTimer(runtime, ms, resolve);
+    void promise.finally(() => {
+      timer.cancel();
+      resolve();
+    });
+  });
+}

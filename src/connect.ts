@@ -1,0 +1,40 @@
+/**
+ * A Holdfast from a URL. Stores are loaded when named, so that a bundler does not chase the drivers
+ * of stores nobody uses.
+ */
+import { InvalidOptionError } from "./core/errors.ts";
+import type { Store } from "./core/store.ts";
+import { Holdfast, type HoldfastOptions } from "./engine/holdfast.ts";
+import type { AnyContract } from "./engine/typed-jobs.ts";
+
+/** `sqlite:jobs.db`, `sqlite::memory:`, `memory:`. Resolves once the store is open. */
+export async function connect<const Jobs extends readonly AnyContract[] = readonly []>(
+  url: string,
+  options: Omit<HoldfastOptions<Jobs>, "store"> = {},
+): Promise<Holdfast<Jobs>> {
+  const hf = new Holdfast<Jobs>({ ...options, store: await storeOf(url) });
+  await hf.info();
+  return hf;
+}
+
+async function storeOf(url: string): Promise<Store> {
+  const [, scheme, rest] = /^([a-z+]+):(.*)$/s.exec(String(url)) ?? [];
+  switch (scheme) {
+    case "sqlite": {
+      const file = (rest ?? "").replace(/^\/\/(?=\/|[^/])/, "");
+      if (file === "") {
+        throw new InvalidOptionError("sqlite: needs a file, for example sqlite:holdfast.db");
+      }
+      const { sqliteStore } = await import("./stores/sqlite/index.ts");
+      return sqliteStore({ file });
+    }
+    case "memory": {
+      const { memoryStore } = await import("./stores/memory/index.ts");
+      return memoryStore();
+    }
+    default:
+      throw new InvalidOptionError(
+        "connect takes sqlite:<file> or memory: as its URL (credentials are never shown here)",
+      );
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Natural batching: while one call is on its way to the store, the next requests gather; they leave
+ * together when it is back. Nothing waits for a timer, and nothing is answered before its own call
+ * was. An idle batcher sends the first request after one `defer`, so that callers of the same turn
+ * share a commit.
+ *
+ * A call that fails with more than one item in it is repeated item by item when `isolate` says that
+ * one of them may be the cause: one bad item never spoils its neighbours.
+ */
+export interface BatcherOptions<In, Out> {
+  readonly run: (items: readonly In[]) => Promise<readonly Out[]>;
+  readonly defer: (callback: () => void) => void;
+  readonly maxItems: number;
+  readonly maxBytes: number;
+  readonly bytesOf: (item: In) => number;
+  readonly isolate: (error: unknown) => boolean;
+}
+
+export type Done<Out> = (error: unknown, out: Out | undefined) => void;
+
+interface Request<In, Out> {
+  readonly item: In;
+  readonly done: Done<Out>;
+}
+
+export class Batcher<In, Out> {
+  readonly #options: BatcherOptions<In, Out>;
+  #waiting: Request<In, Out>[] = [];
+  #busy = false;
+  #idleListeners: (() => void)[] = [];
+
+  constructor(options: BatcherOptions<In, Out>) {
+    this.#options = options;
+  }
+
+  /** The cheap way in: no promise per item. */
+  push(item: In, done: Done<Out>): void {
+    this.#waiting.push({ item, done });
+    if (this.#busy) return;
+    this.#busy = true;
+    this.#options.defer(() => void this.#drain());
+  }
+
+  add(item: In): Promise<Out> {
+    return new Promise((resolve, reject) => {
+      this.push(item, (error, out) => (error === null ? resolve(out as Out) : reject(error)));
+    });
+  }
+
+  /** Items waiting; those on their way not counted. */
+  get size(): number {
+    return this.#waiting.length;
+  }
+
+  /** Resolves once nothing is waiting or on its way. */
+  async idle(): Promise<void> {
+    if (!this.#busy) return;
+    await new Promise<void>((resolve) => this.#idleListeners.push(resolve));
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#send(this.#next());
+    this.#busy = false;
+    for (const listener of this.#idleListeners.splice(0)) listener();
+  }
+
+  #next(): Request<In, Out>[] {
+    const { maxItems, maxBytes, bytesOf } = this.#options;
+    let count = 0;
+    let bytes = 0;
+    for (const { item } of this.#waiting) {
+      bytes += bytesOf(item);
+      if (count === maxItems || (count > 0 && bytes > maxBytes)) break;
+      count += 1;
+    }
+    if (count < this.#waiting.length) return this.#waiting.splice(0, count);
+    const all = this.#waiting;
+    this.#waiting = [];
+    return all;
+  }
+
+  async #send(requests: readonly Request<In, Out>[]): Promise<void> {
+    try {
+      const outs = await this.#options.run(requests.map(({ item }) => item));
+      for (let at = 0; at < requests.length; at += 1) requests[at]!.done(null, outs[at]);
+    } catch (error) {
+      if (requests.length > 1 && this.#options.isolate(error)) {
+        for (const request of requests) await this.#send([request]);
+      } else {
+        for (const { done } of requests)
+          done(error ?? new Error("the store threw nothing"), undefined);
+      }
+    }
+  }
+}

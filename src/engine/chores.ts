@@ -1,0 +1,110 @@
+/**
+ * Upkeep, in every process that works: reap what crashed workers left, relay what waits in the
+ * outbox, prune what is past its keeping. No leader: every chore may run anywhere, at the same time,
+ * twice.
+ */
+import type { Events } from "./events.ts";
+import type { Logger } from "./logger.ts";
+import type { Retention } from "./retention.ts";
+import type { Runtime, Timer } from "./runtime.ts";
+import { isRetryable, type StoreLink } from "./store-link.ts";
+
+const REAP_EVERY_MS = 1_000;
+const REAP_STEP = 200;
+const RELAY_EVERY_MS = 1_000;
+const RELAY_STEP = 100;
+const PRUNE_EVERY_MS = 60_000;
+const PRUNE_STEP = 500;
+
+export interface ChoresOptions {
+  readonly link: StoreLink;
+  readonly runtime: Runtime;
+  readonly logger: Logger;
+  readonly events: Events;
+  readonly retention: Retention;
+  readonly leaseMs: number;
+}
+
+export class Chores {
+  readonly #options: ChoresOptions;
+  readonly #timers = new Set<Timer>();
+  #stopped = false;
+
+  constructor(options: ChoresOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const reapEveryMs = Math.min(REAP_EVERY_MS, this.#options.leaseMs / 5);
+    this.#repeat("reap", reapEveryMs, () => this.#reap());
+    this.#repeat("relay", RELAY_EVERY_MS, () => this.#relay());
+    this.#repeat("prune", PRUNE_EVERY_MS, () => this.#prune());
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+  }
+
+  #repeat(name: string, everyMs: number, chore: () => Promise<void>): void {
+    const { runtime, logger } = this.#options;
+    const timer = runtime.timer(everyMs * (0.75 + runtime.random() / 4), () => {
+      this.#timers.delete(timer);
+      chore()
+        .catch((error: unknown) => {
+          if (!isRetryable(error)) logger.error(`the chore "${name}" failed`, { error });
+        })
+        .finally(() => {
+          if (!this.#stopped) this.#repeat(name, everyMs, chore);
+        });
+    });
+    this.#timers.add(timer);
+  }
+
+  async #reap(): Promise<void> {
+    const { link, runtime, leaseMs, events } = this.#options;
+    if (link.touch.lengthMs(runtime.monotonic()) < leaseMs) {
+      // Not long enough in touch: live workers must have had their chance to renew.
+      await link.call((store) => store.now());
+      return;
+    }
+    let reaped;
+    do {
+      reaped = await link.call((store) => store.reap({ limit: REAP_STEP }));
+      if (reaped.length > 0) {
+        const workers = [...new Set(reaped.map(({ worker }) => worker))];
+        const count = reaped.length;
+        events.emit("reaped", () => ({ count, workers }));
+      }
+    } while (reaped.length === REAP_STEP && !this.#stopped);
+  }
+
+  async #relay(): Promise<void> {
+    const { link } = this.#options;
+    let items;
+    do {
+      items = await link.call((store) => store.outbox.read(RELAY_STEP));
+      for (const item of items) {
+        await link.call(async (store): Promise<unknown> =>
+          item.kind === "jobs"
+            ? store.insert(item.jobs, { evenIfFull: true })
+            : store.ledger.append(item.entries),
+        );
+      }
+      // Cleared only once carried: a crash in between carries it twice, which changes nothing.
+      if (items.length > 0) {
+        const ids = items.map(({ id }) => id);
+        await link.call((store) => store.outbox.clear(ids));
+      }
+    } while (items.length === RELAY_STEP && !this.#stopped);
+  }
+
+  async #prune(): Promise<void> {
+    const { link, retention } = this.#options;
+    let pruned;
+    do {
+      pruned = await link.call((store) => store.prune(retention.policies, PRUNE_STEP));
+    } while (pruned === PRUNE_STEP && !this.#stopped);
+  }
+}

@@ -1,0 +1,241 @@
+/**
+ * Takes one attempt from its slot to its settle: refuse what must not run, run the handler, decide,
+ * hand the outcome to the settler, tell the listeners once the store has it.
+ */
+import type { EnqueueOptions } from "../core/contract.ts";
+import { JobTimeoutError, LeaseLostError, UnsupportedError } from "../core/errors.ts";
+import type { NewJob } from "../core/job.ts";
+import { decodeJson } from "../core/json-text.ts";
+import type { Outcome } from "../core/outcome.ts";
+import { validateWith } from "../core/standard-schema.ts";
+import type { Settlement } from "../core/store.ts";
+import type { Attempt } from "./attempt.ts";
+import { decideBeforeRunning, decideFailure, succeed } from "./decide.ts";
+import type { Events } from "./events.ts";
+import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { Logger } from "./logger.ts";
+import { outcomeEvents } from "./outcome-events.ts";
+import type { Definition, Registry } from "./registry.ts";
+import type { Retention } from "./retention.ts";
+import { runHandler, type Ending } from "./run-handler.ts";
+import { RunningJob, type SpawnTarget } from "./running-job.ts";
+import { longTimer, sleep, type Runtime } from "./runtime.ts";
+import type { Settler } from "./settler.ts";
+import { isRetryable, type StoreLink } from "./store-link.ts";
+import type { UnknownTypes } from "./unknown-types.ts";
+
+export interface JobRunnerOptions {
+  readonly link: StoreLink;
+  readonly runtime: Runtime;
+  readonly logger: Logger;
+  readonly events: Events;
+  readonly registry: Registry;
+  readonly retention: Retention;
+  readonly keeper: LeaseKeeper;
+  readonly settler: Settler;
+  readonly unknownTypes: UnknownTypes;
+  readonly compose: (
+    target: SpawnTarget,
+    payload: unknown,
+    options: EnqueueOptions | undefined,
+  ) => Promise<NewJob> | NewJob;
+}
+
+export class JobRunner {
+  readonly #options: JobRunnerOptions;
+
+  constructor(options: JobRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the slot is free again; the settle may still be on its way. */
+  async run(attempt: Attempt): Promise<void> {
+    const { registry, unknownTypes, keeper } = this.#options;
+    // The buffer may have outlived its lease while something blocked the loop.
+    if (!keeper.check(attempt)) return this.release(attempt, "its lease ran out before it started");
+    const { job } = attempt;
+    const definition = registry.get(job.type);
+    if (!definition?.handler) {
+      const afterMs = unknownTypes.met(job.type, job.queue);
+      return this.#settle(attempt, { kind: "release", afterMs }, { why: "unknown type" });
+    }
+    const ended = decideBeforeRunning(job, definition.contract);
+    if (ended) return this.#settle(attempt, ended);
+    attempt.phase = "running";
+    let running: RunningJob;
+    try {
+      running = await this.#running(attempt, definition);
+    } catch (error) {
+      return this.#settle(attempt, this.#failed(attempt, definition, error), { error });
+    }
+    await this.#handle(attempt, definition, running);
+  }
+
+  /** Gives back what was leased and never started: no attempt is spent. */
+  release(attempt: Attempt, why: string): void {
+    this.#settle(attempt, { kind: "release", afterMs: 0 }, { why, evenIfLate: true });
+  }
+
+  async #running(attempt: Attempt, { contract }: Definition): Promise<RunningJob> {
+    const stored = decodeJson(attempt.job.payload);
+    const payload = contract.payload
+      ? await validateWith(contract.payload, stored, `the payload of ${contract.type}`)
+      : stored;
+    return new RunningJob(attempt, payload, {
+      keeper: this.#options.keeper,
+      compose: this.#options.compose,
+      settleWithin: (settled, tx, result) => this.#settleWithin(settled, tx, result),
+    });
+  }
+
+  async #handle(attempt: Attempt, definition: Definition, running: RunningJob): Promise<void> {
+    const { runtime, events, logger } = this.#options;
+    const { contract, handler } = definition;
+    events.emit("started", () => aboutJob(attempt));
+    const startedAt = runtime.monotonic();
+    const timeout =
+      contract.timeoutMs === null
+        ? null
+        : longTimer(runtime, contract.timeoutMs, () => {
+            const ms = contract.timeoutMs;
+            attempt.abort(new JobTimeoutError(`the handler took longer than its ${ms} ms`));
+          });
+    const run = runHandler(attempt, running, { handler: handler!, runtime });
+    const ending = await run.ending;
+    timeout?.cancel();
+    if (attempt.settledWithin) {
+      await this.#readBack(attempt, definition);
+    } else {
+      const outcome = this.#decide(attempt, definition, running, ending);
+      const error = ending.kind === "threw" ? ending.error : undefined;
+      this.#settle(attempt, outcome, { error, ranMs: runtime.monotonic() - startedAt });
+    }
+    if (ending.kind === "abandoned") {
+      const reason = ending.reason.message;
+      logger.warn(`a handler of ${contract.type} goes on after its signal aborted`, { reason });
+      events.emit("abandoned", () => ({ ...aboutJob(attempt), reason }));
+      await run.ended;
+    }
+  }
+
+  #decide(attempt: Attempt, definition: Definition, running: RunningJob, ending: Ending): Outcome {
+    if (ending.kind === "returned") return running.intent ?? succeed(ending.value);
+    return this.#failed(attempt, definition, ending.kind === "threw" ? ending.error : null);
+  }
+
+  #failed(attempt: Attempt, { contract }: Definition, error: unknown): Outcome {
+    const { runtime } = this.#options;
+    return decideFailure(error, {
+      job: attempt.job,
+      contract,
+      abortReason: attempt.abortReason,
+      nowMs: runtime.wallClock(),
+      random: runtime.random(),
+    });
+  }
+
+  #settle(
+    attempt: Attempt,
+    outcome: Outcome,
+    told: { why?: string; error?: unknown; ranMs?: number; evenIfLate?: boolean } = {},
+  ): void {
+    const { keeper, settler, events, logger } = this.#options;
+    if (!told.evenIfLate && !keeper.check(attempt)) {
+      attempt.phase = "over";
+      events.emit("lost", () => aboutJob(attempt));
+      return;
+    }
+    attempt.phase = "decided";
+    settler.push(this.#settlement(attempt, outcome), (error, result) => {
+      keeper.drop(attempt);
+      attempt.phase = "over";
+      if (error !== null) {
+        logger.error(`job ${attempt.job.id} could not be settled; its lease will run out`, {
+          error,
+        });
+      } else if (result === "lost") {
+        events.emit("lost", () => aboutJob(attempt));
+      } else {
+        outcomeEvents(events, aboutJob(attempt), outcome, told);
+      }
+    });
+  }
+
+  #settlement(attempt: Attempt, outcome: Outcome): Settlement {
+    const { queue } = attempt.job;
+    const riders = attempt.takeRiders();
+    const status = finishedStatus(outcome);
+    return {
+      ...attempt.ref,
+      outcome,
+      ...(riders && { riders }),
+      ...(outcome.kind === "succeed" && attempt.spawned.length > 0 && { spawn: attempt.spawned }),
+      ...(status && this.#options.retention.discards(queue, status) && { discard: true }),
+    };
+  }
+
+  async #settleWithin(attempt: Attempt, tx: unknown, result: unknown): Promise<void> {
+    const { keeper, link } = this.#options;
+    if (!keeper.check(attempt)) throw attempt.abortReason;
+    if (!link.store.within) {
+      throw new UnsupportedError("this store has no transactions of its callers: see info()");
+    }
+    const within = link.store.within(tx);
+    if (link.store.info().transactionBlocksWriters) attempt.blockedBy = within;
+    // From here on no renewal may wait for the caller's row locks.
+    attempt.settledWithin = within;
+    const [answer] = await within.settle([this.#settlement(attempt, succeed(result))]);
+    if (answer === "settled") return;
+    attempt.settledWithin = null;
+    const lost = new LeaseLostError(`the lease of job ${attempt.job.id} is lost`);
+    attempt.abort(lost);
+    throw lost;
+  }
+
+  /** Settled in the caller's transaction: only the database knows whether that committed. */
+  async #readBack(attempt: Attempt, definition: Definition): Promise<void> {
+    const { runtime, link, keeper, events } = this.#options;
+    const { id, queue, fence } = attempt.job;
+    for (let looks = 0; attempt.settledWithin?.isOpen() && looks < 50; looks += 1) {
+      await sleep(runtime, 100);
+    }
+    for (;;) {
+      try {
+        const [found] = await link.call((store) => store.get([{ id, queue }]));
+        attempt.settledWithin = null;
+        const isOpen = typeof found === "object" && found !== null;
+        if (isOpen && found.status === "processing" && found.fence === fence) {
+          const error = new Error("the transaction in which the job was settled did not commit");
+          return this.#settle(attempt, this.#failed(attempt, definition, error), { error });
+        }
+        keeper.drop(attempt);
+        attempt.phase = "over";
+        events.emit("succeeded", () => ({ ...aboutJob(attempt), ranMs: 0 }));
+        return;
+      } catch (error) {
+        if (!isRetryable(error)) throw error;
+        await sleep(runtime, 100);
+      }
+    }
+  }
+}
+
+function finishedStatus(outcome: Outcome): "succeeded" | "dead" | "cancelled" | null {
+  switch (outcome.kind) {
+    case "succeed":
+      return "succeeded";
+    case "die":
+      return "dead";
+    case "cancel":
+      return "cancelled";
+    case "retry":
+    case "snooze":
+    case "release":
+      return null;
+  }
+}
+
+function aboutJob({ job, worker }: Attempt) {
+  const { id, type, queue, group, attempt } = job;
+  return { id, type, queue, group: group || null, attempt, worker };
+}

@@ -1,0 +1,79 @@
+/** How long finished jobs are kept. Work that has not finished is never touched. */
+import { InvalidOptionError } from "../core/errors.ts";
+import { FINISHED_STATUSES, type FinishedStatus } from "../core/job.ts";
+import { checkName } from "../core/names.ts";
+import type { Retention as RetentionPolicy } from "../core/store.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Past either bound a finished job goes; 0 keeps none; null is no bound. */
+export interface KeepRule {
+  readonly maxAgeMs?: number | null;
+  readonly maxCount?: number | null;
+}
+
+/** Null keeps for ever. */
+export type KeepRules = { readonly [Status in FinishedStatus]?: KeepRule | null };
+
+export interface RetentionOptions extends KeepRules {
+  /** Rules of single queues; a status they leave out follows the general rule. */
+  readonly queues?: Readonly<Record<string, KeepRules>>;
+}
+
+const DEFAULT_RULES: Required<KeepRules> = {
+  succeeded: { maxAgeMs: 30 * DAY_MS },
+  dead: { maxAgeMs: 14 * DAY_MS },
+  cancelled: { maxAgeMs: 14 * DAY_MS },
+};
+
+export class Retention {
+  /** What `prune` is told. */
+  readonly policies: readonly RetentionPolicy[];
+  readonly #discarded = new Set<string>();
+
+  constructor(options: RetentionOptions = {}) {
+    const { queues = {}, ...general } = options;
+    const policies = policiesOf(null, { ...DEFAULT_RULES, ...general });
+    for (const [queue, rules] of Object.entries(queues)) {
+      policies.push(...policiesOf(checkName("queue", queue), rules));
+    }
+    for (const { queue, status, olderThanMs, keep } of policies) {
+      if (olderThanMs === 0 || keep === 0) this.#discarded.add(keyOf(queue, status));
+    }
+    for (const { queue, status } of policies) {
+      if (queue !== null) this.#discarded.add(`ruled ${keyOf(queue, status)}`);
+    }
+    this.policies = policies;
+  }
+
+  /** Is such a job not kept at all? */
+  discards(queue: string, status: FinishedStatus): boolean {
+    if (this.#discarded.size === 0) return false;
+    const ruled = this.#discarded.has(`ruled ${keyOf(queue, status)}`);
+    return this.#discarded.has(keyOf(ruled ? queue : null, status));
+  }
+}
+
+function keyOf(queue: string | null, status: FinishedStatus): string {
+  return `${queue ?? "*"} ${status}`;
+}
+
+function policiesOf(queue: string | null, rules: KeepRules): RetentionPolicy[] {
+  return FINISHED_STATUSES.filter((status) => rules[status] !== undefined).map((status) => {
+    const rule = rules[status] ?? {};
+    const policy = {
+      queue,
+      status,
+      olderThanMs: rule.maxAgeMs ?? null,
+      keep: rule.maxCount ?? null,
+    };
+    for (const bound of [policy.olderThanMs, policy.keep]) {
+      if (bound !== null && (!Number.isSafeInteger(bound) || bound < 0)) {
+        throw new InvalidOptionError(
+          `retention of ${status} jobs takes whole numbers of 0 or more for maxAgeMs and maxCount, or null`,
+        );
+      }
+    }
+    return policy;
+  });
+}

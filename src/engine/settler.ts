@@ -1,0 +1,67 @@
+/**
+ * Carries outcomes to the store in batches. What was decided is sent until the store answers: the
+ * fence makes a late or repeated settle harmless, and giving up would run finished work again.
+ */
+import { BATCH_BYTES, BATCH_ITEMS } from "../core/job.ts";
+import type { Settlement, SettleResult } from "../core/store.ts";
+import { Batcher, type Done } from "./batcher.ts";
+import { sleep, type Runtime } from "./runtime.ts";
+import { isRetryable, retryDelayMs, type StoreLink } from "./store-link.ts";
+
+export class Settler {
+  readonly #link: StoreLink;
+  readonly #runtime: Runtime;
+  readonly #batcher: Batcher<Settlement, SettleResult>;
+  #givenUp = false;
+
+  constructor(options: { readonly link: StoreLink; readonly runtime: Runtime }) {
+    this.#link = options.link;
+    this.#runtime = options.runtime;
+    this.#batcher = new Batcher({
+      run: (settlements) => this.#settle(settlements),
+      defer: (callback) => options.runtime.defer(callback),
+      maxItems: BATCH_ITEMS,
+      maxBytes: BATCH_BYTES,
+      bytesOf: settlementBytes,
+      isolate: (error) => !isRetryable(error),
+    });
+  }
+
+  push(settlement: Settlement, done: Done<SettleResult>): void {
+    this.#batcher.push(settlement, done);
+  }
+
+  /** Outcomes the store does not have yet. */
+  get size(): number {
+    return this.#batcher.size;
+  }
+
+  idle(): Promise<void> {
+    return this.#batcher.idle();
+  }
+
+  /** The process wants to end and the store does not answer: the leases will run out instead. */
+  giveUp(): void {
+    this.#givenUp = true;
+  }
+
+  async #settle(settlements: readonly Settlement[]): Promise<SettleResult[]> {
+    for (let failures = 0; ;) {
+      try {
+        return await this.#link.call((store) => store.settle(settlements));
+      } catch (error) {
+        if (this.#givenUp || !isRetryable(error)) throw error;
+        failures += 1;
+        const ms = retryDelayMs(failures, this.#runtime.random());
+        await sleep(this.#runtime, ms);
+      }
+    }
+  }
+}
+
+function settlementBytes(settlement: Settlement): number {
+  let length = settlement.outcome.kind === "succeed" ? (settlement.outcome.result?.length ?? 0) : 0;
+  for (const job of settlement.spawn ?? []) length += job.payload.length;
+  // UTF-16 units to UTF-8 bytes, at worst; failures and riders are small and bounded.
+  return length * 3;
+}

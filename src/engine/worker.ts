@@ -1,0 +1,295 @@
+/**
+ * A worker: leases jobs of its queues and runs up to `concurrency` of them at once.
+ *
+ *   working ──stop()──▶ stopping ──all slots free, or grace and patience over──▶ stopped
+ *
+ * One lease call at a time. It asks for its free slots plus a small buffer, sized so that what waits
+ * in it starts within about a tenth of a second; short of work it waits for a wakeup, the store's
+ * own word on when to come back, or `pollMs`, whichever is first. Wakeups may be lost: the poll is
+ * the truth.
+ */
+import { WorkerStoppedError } from "../core/errors.ts";
+import { BATCH_ITEMS } from "../core/job.ts";
+import type { LeaseReply, Wakeup } from "../core/store.ts";
+import { Attempt } from "./attempt.ts";
+import { Chores } from "./chores.ts";
+import { DEFAULT_MAX_CRASHES } from "../core/contract.ts";
+import { JobRunner, type JobRunnerOptions } from "./job-runner.ts";
+import { LeaseKeeper } from "./lease-keeper.ts";
+import { ABORT_PATIENCE_MS } from "./run-handler.ts";
+import { waitAtMost, type Timer } from "./runtime.ts";
+import { Settler } from "./settler.ts";
+import { isRetryable, retryDelayMs, StoreLink } from "./store-link.ts";
+import { Touch } from "./touch.ts";
+import { UnknownTypes } from "./unknown-types.ts";
+import type { WorkSettings } from "./work-options.ts";
+
+/** Buffer what starts within this time: enough to hide a lease call, too little to hoard. */
+const BUFFER_AHEAD_MS = 100;
+/** How many outcomes may be on their way before leasing waits for the store to take them. */
+const MOST_UNSETTLED = 5 * BATCH_ITEMS;
+/** Ready work that could not be had (others were quicker): look again soon, but do not spin. */
+const CROWDED_MS = 10;
+
+export type WorkerHost = Pick<
+  JobRunnerOptions,
+  "runtime" | "logger" | "events" | "registry" | "retention" | "compose"
+> & { readonly store: StoreLink["store"] };
+
+export class Worker {
+  readonly id: string;
+  readonly #host: WorkerHost;
+  readonly #settings: WorkSettings;
+  readonly #link: StoreLink;
+  readonly #keeper: LeaseKeeper;
+  readonly #settler: Settler;
+  readonly #runner: JobRunner;
+  readonly #chores: Chores;
+  readonly #running = new Set<Attempt>();
+  readonly #waiting: Attempt[] = [];
+  #phase: "working" | "stopping" | "stopped" = "working";
+  #leasing: Promise<void> | null = null;
+  #leaseAgain = false;
+  #leaseFailures = 0;
+  #pollTimer: Timer | null = null;
+  #stopListening: () => void;
+  #slotsFree: (() => void) | null = null;
+  /** Smoothed time a handler takes; unknown at first, so nothing is buffered. */
+  #handlerMs = Infinity;
+  #stopped: Promise<void> | null = null;
+
+  constructor(host: WorkerHost, settings: WorkSettings) {
+    const { runtime, logger, store } = host;
+    const { leaseMs, renewMs } = settings;
+    this.id = runtime.workerId();
+    this.#host = host;
+    this.#settings = settings;
+    const touch = new Touch({ longestGapMs: leaseMs / 2 });
+    this.#link = new StoreLink({ store, runtime, logger, touch });
+    this.#keeper = new LeaseKeeper({ link: this.#link, runtime, logger, leaseMs, renewMs });
+    this.#settler = new Settler({ link: this.#link, runtime });
+    this.#runner = new JobRunner({
+      ...host,
+      link: this.#link,
+      keeper: this.#keeper,
+      settler: this.#settler,
+      unknownTypes: new UnknownTypes({ runtime, logger }),
+    });
+    this.#chores = new Chores({ ...host, link: this.#link, leaseMs });
+    this.#stopListening = store.onWakeup((wakeup) => this.#wake(wakeup));
+  }
+
+  /** Resolves when the first lease call was answered: it is claiming. */
+  async start(): Promise<void> {
+    this.#keeper.start();
+    this.#chores.start();
+    await this.#lease();
+  }
+
+  /** Running right now, by type: for people who want to know. */
+  get running(): readonly { readonly id: string; readonly type: string }[] {
+    return [...this.#running].map(({ job }) => ({ id: job.id, type: job.type }));
+  }
+
+  /**
+   * Stops leasing, hands the buffer back, waits `graceMs` for what runs, then aborts the signals and
+   * hands back what does not end: no attempt is spent. Calling again waits for the same stop.
+   */
+  stop(options: { readonly graceMs?: number } = {}): Promise<void> {
+    this.#stopped ??= this.#stop(options.graceMs ?? this.#settings.graceMs);
+    return this.#stopped;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #wake({ queues }: Wakeup): void {
+    if (queues.some((queue) => this.#settings.queues.has(queue))) this.#leaseSoon();
+  }
+
+  #leaseSoon(): void {
+    if (this.#leasing) this.#leaseAgain = true;
+    else void this.#lease();
+  }
+
+  /** Never two calls at once; a wish that comes meanwhile is remembered. */
+  async #lease(): Promise<void> {
+    if (this.#leasing || this.#phase !== "working") return;
+    const { limit, cappedLimit } = this.#wanted();
+    if (limit <= 0) return;
+    this.#pollTimer?.cancel();
+    this.#pollTimer = null;
+    this.#leaseAgain = false;
+    this.#leasing = this.#leaseOnce(limit, cappedLimit);
+    await this.#leasing;
+  }
+
+  async #leaseOnce(limit: number, cappedLimit: number): Promise<void> {
+    const { runtime, logger } = this.#host;
+    const sentAt = runtime.monotonic();
+    let waitMs: number;
+    try {
+      const reply = await this.#link.call((store) =>
+        store.lease({
+          worker: this.id,
+          leaseMs: this.#settings.leaseMs,
+          limit,
+          cappedLimit,
+          queues: this.#queueLimits(limit),
+        }),
+      );
+      this.#leaseFailures = 0;
+      this.#leasing = null;
+      this.#accept(reply, sentAt);
+      waitMs = this.#waitMs(reply);
+    } catch (error) {
+      this.#leasing = null;
+      this.#leaseFailures += 1;
+      waitMs = retryDelayMs(this.#leaseFailures, runtime.random());
+      if (!isRetryable(error)) logger.error("leasing failed; trying again", { error });
+    }
+    if (this.#phase !== "working") return;
+    if (this.#leaseAgain && this.#leaseFailures === 0) waitMs = 0;
+    if (waitMs === 0) this.#fill();
+    else this.#pollTimer ??= runtime.timer(waitMs, () => void this.#lease());
+  }
+
+  #waitMs({ jobs, nextInMs }: LeaseReply): number {
+    if (nextInMs === 0) return jobs.length > 0 ? 0 : CROWDED_MS;
+    const { pollMs } = this.#settings;
+    // Jitter, or the workers of a fleet would poll in step.
+    const pollInMs = pollMs * (0.75 + this.#host.runtime.random() / 4);
+    return Math.min(nextInMs ?? pollInMs, pollInMs);
+  }
+
+  #wanted(): { limit: number; cappedLimit: number } {
+    const { concurrency } = this.#settings;
+    const held = this.#running.size + this.#waiting.length;
+    if (this.#settler.size > MOST_UNSETTLED) return { limit: 0, cappedLimit: 0 };
+    const free = Math.max(0, concurrency - held);
+    const buffer = Math.min(
+      BATCH_ITEMS,
+      Math.floor((concurrency * BUFFER_AHEAD_MS) / Math.max(this.#handlerMs, 0.01)),
+    );
+    const limit = concurrency + buffer - held;
+    return { limit: Math.min(limit, BATCH_ITEMS), cappedLimit: free };
+  }
+
+  #queueLimits(limit: number) {
+    return [...this.#settings.queues].map(([queue, weight]) => ({ queue, limit, weight }));
+  }
+
+  #accept(reply: LeaseReply, sentAt: number): void {
+    const leaseEndsAt = this.#keeper.leaseEndsAt(sentAt);
+    for (const job of reply.jobs) {
+      const attempt = new Attempt(job, { worker: this.id, leaseEndsAt });
+      attempt.onAbort = () => this.#lostWaiting(attempt);
+      this.#keeper.hold(attempt);
+      this.#waiting.push(attempt);
+    }
+    if (this.#phase === "working") this.#startWaiting();
+    else this.#handBackWaiting();
+  }
+
+  /** Its lease ran out before it started: given back if it is still ours, and no attempt is spent. */
+  #lostWaiting(attempt: Attempt): void {
+    const at = this.#waiting.indexOf(attempt);
+    if (at === -1) return;
+    this.#waiting.splice(at, 1);
+    this.#runner.release(attempt, "its lease ran out before it started");
+  }
+
+  #startWaiting(): void {
+    while (this.#running.size < this.#settings.concurrency) {
+      const attempt = this.#waiting.shift();
+      if (!attempt) break;
+      if (this.#isSuspect(attempt) && this.#suspectRuns()) {
+        this.#runner.release(attempt, "another job that may kill its worker is running here");
+        continue;
+      }
+      void this.#start(attempt);
+    }
+  }
+
+  async #start(attempt: Attempt): Promise<void> {
+    const { runtime, logger } = this.#host;
+    attempt.onAbort = null;
+    this.#running.add(attempt);
+    const startedAt = runtime.monotonic();
+    try {
+      await this.#runner.run(attempt);
+    } catch (error) {
+      logger.error(`job ${attempt.job.id} ended in an error of the engine itself`, { error });
+    }
+    this.#running.delete(attempt);
+    const ms = runtime.monotonic() - startedAt;
+    this.#handlerMs = this.#handlerMs === Infinity ? ms : this.#handlerMs * 0.9 + ms * 0.1;
+    this.#slotFreed();
+  }
+
+  #slotFreed(): void {
+    if (this.#phase === "working") {
+      this.#startWaiting();
+      this.#fill();
+    } else if (this.#running.size === 0) {
+      this.#slotsFree?.();
+    }
+  }
+
+  /** Asks for more when the buffer runs low, together with the settles of the same turn. */
+  #fill(): void {
+    if (this.#leasing || this.#pollTimer || this.#phase !== "working") return;
+    const { limit } = this.#wanted();
+    if (limit <= 0 || this.#waiting.length > limit) return;
+    this.#leasing = new Promise((resolve) => {
+      this.#host.runtime.defer(() => {
+        this.#leasing = null;
+        resolve();
+        void this.#lease();
+      });
+    });
+  }
+
+  /** One crash away from poison: run one such job at a time, so that only the culprit gets there. */
+  #isSuspect({ job }: Attempt): boolean {
+    const contract = this.#host.registry.get(job.type)?.contract;
+    const maxCrashes = contract?.maxCrashes ?? DEFAULT_MAX_CRASHES;
+    return job.crashes > 0 && job.crashes === maxCrashes - 1;
+  }
+
+  #suspectRuns(): boolean {
+    for (const attempt of this.#running) if (this.#isSuspect(attempt)) return true;
+    return false;
+  }
+
+  #handBackWaiting(): void {
+    for (const attempt of this.#waiting.splice(0)) {
+      attempt.onAbort = null;
+      this.#runner.release(attempt, "the worker stopped");
+    }
+  }
+
+  async #stop(graceMs: number): Promise<void> {
+    const { runtime } = this.#host;
+    this.#phase = "stopping";
+    this.#stopListening();
+    this.#pollTimer?.cancel();
+    this.#chores.stop();
+    this.#handBackWaiting();
+    await this.#leasing;
+    const slotsFree = new Promise<void>((resolve) => (this.#slotsFree = resolve));
+    if (this.#running.size > 0) await waitAtMost(runtime, slotsFree, graceMs);
+    for (const attempt of this.#running) {
+      attempt.abort(new WorkerStoppedError("the worker stops and its grace is over"));
+    }
+    if (this.#running.size > 0) {
+      // Handlers that ignore their signal are settled without them after their patience.
+      await waitAtMost(runtime, slotsFree, ABORT_PATIENCE_MS + 100);
+    }
+    await waitAtMost(runtime, this.#settler.idle(), ABORT_PATIENCE_MS);
+    this.#settler.giveUp();
+    this.#keeper.close();
+    this.#phase = "stopped";
+  }
+}

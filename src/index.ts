@@ -1,0 +1,69 @@
+/**
+ * Holdfast: a job system for TypeScript that keeps its promises on the database you already run.
+ * This is the front door; stores have their own: holdfast/sqlite, holdfast/memory.
+ */
+export { Holdfast, type HoldfastOptions } from "./engine/holdfast.ts";
+export {
+  defineJob,
+  type EnqueueOptions,
+  type JobContract,
+  type JobItem,
+  type JobOptions,
+} from "./core/contract.ts";
+export type { RetryPolicy } from "./core/backoff.ts";
+export type { Classification } from "./core/classify.ts";
+export type { ErrorCategory, Failure, JobStatus, Progress } from "./core/job.ts";
+export type { StandardSchema } from "./core/standard-schema.ts";
+export type { Store, StoreInfo } from "./core/store.ts";
+export type { EnqueueAnswer, Receipt } from "./engine/producer.ts";
+export type { AttemptView, FinishedJob, JobListing, JobView } from "./engine/job-view.ts";
+export type {
+  JobsPage,
+  JobsQuery,
+  LimitOptions,
+  LinesView,
+  LineTarget,
+  PauseOptions,
+  RetryOptions,
+  WhyOptions,
+} from "./engine/operator.ts";
+export type { EventName, JobEvents } from "./engine/events.ts";
+export type { Handler } from "./engine/registry.ts";
+export type { Intent, RunningJob } from "./engine/running-job.ts";
+export type { KeepRule, KeepRules, RetentionOptions } from "./engine/retention.ts";
+export type { Logger } from "./engine/logger.ts";
+export type { DefinedJob } from "./engine/typed-jobs.ts";
+export type { WorkOptions } from "./engine/work-options.ts";
+export type { Worker } from "./engine/worker.ts";
+export {
+  ClosedError,
+  DuplicateJobError,
+  HoldfastError,
+  IdempotencyConflictError,
+  InvalidCursorError,
+  InvalidNameError,
+  InvalidOptionError,
+  InvalidPayloadError,
+  JobCancelledError,
+  JobNotFoundError,
+  JobStatusError,
+  JobTimeoutError,
+  LeaseLostError,
+  NotInTransactionError,
+  PayloadTooLargeError,
+  PayloadValidationError,
+  PermanentError,
+  QueueFullError,
+  RetryAfterError,
+  SpawnLimitError,
+  StepError,
+  StoreFullError,
+  StoreOpenError,
+  StoreUnavailableError,
+  TransactionOpenError,
+  TypeTakenError,
+  UnknownTypeError,
+  UnsupportedError,
+  WaitTimeoutError,
+  WorkerStoppedError,
+} from "./core/errors.ts";
