@@ -52,6 +52,10 @@ export class Batcher<In, Out> {
     return this.#waiting.length;
   }
 
+  get isIdle(): boolean {
+    return !this.#busy;
+  }
+
   /** Resolves once nothing is waiting or on its way. */
   async idle(): Promise<void> {
     if (!this.#busy) return;

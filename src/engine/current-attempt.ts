@@ -21,6 +21,11 @@ export function runAsStep<Out>(attempt: Attempt, step: string, body: () => Out):
   return storage.run({ attempt, step }, body);
 }
 
+/** Runs what belongs to no attempt (a listener), although an attempt may have set it off. */
+export function runAsNobody<Out>(body: () => Out): Out {
+  return storage.exit(body);
+}
+
 export function currentAttempt(): Attempt | null {
   return storage.getStore()?.attempt ?? null;
 }

@@ -3,6 +3,7 @@
  * the store. A listener that throws is reported and hurts nobody.
  */
 import type { ErrorCategory, Failure } from "../core/job.ts";
+import { runAsNobody } from "./current-attempt.ts";
 import type { Logger } from "./logger.ts";
 
 interface AboutJob {
@@ -67,7 +68,7 @@ export class Events {
     const event = make();
     for (const listener of listeners) {
       try {
-        (listener as EventListener<Name>)(event);
+        runAsNobody(() => (listener as EventListener<Name>)(event));
       } catch (error) {
         this.#logger.error(`a listener for "${name}" threw; events go on without it`, { error });
       }

@@ -36,6 +36,10 @@ export class Settler {
     return this.#batcher.size;
   }
 
+  get isIdle(): boolean {
+    return this.#batcher.isIdle;
+  }
+
   idle(): Promise<void> {
     return this.#batcher.idle();
   }

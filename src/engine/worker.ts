@@ -91,6 +91,12 @@ export class Worker {
     return [...this.#running].map(({ job }) => ({ id: job.id, type: job.type }));
   }
 
+  /** Nothing runs, waits or is on its way, and the last look found no work. */
+  get isIdle(): boolean {
+    const { size } = this.#running;
+    return size + this.#waiting.length === 0 && this.#pollTimer !== null && this.#settler.isIdle;
+  }
+
   /**
    * Stops leasing, hands the buffer back, waits `graceMs` for what runs, then aborts the signals and
    * hands back what does not end: no attempt is spent. Calling again waits for the same stop.

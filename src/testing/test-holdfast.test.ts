@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineJob } from "../index.ts";
+import { DrainTimeoutError, testHoldfast } from "./index.ts";
+
+const sendEmail = defineJob({
+  type: "email.send",
+  queue: "mail",
+  payload: z.object({ to: z.string() }),
+});
+
+describe("testHoldfast", () => {
+  it("runs nothing before drain, and everything due in it", async () => {
+    const t = testHoldfast();
+    const sent: string[] = [];
+    t.hf.handle(sendEmail, async (job) => void sent.push(job.payload.to));
+    await t.hf.enqueue(sendEmail, { to: "a@example.com" });
+    expect(sent).toEqual([]);
+    await t.drain();
+    expect(sent).toEqual(["a@example.com"]);
+    await t.hf.close();
+  });
+
+  it("lets an hour pass in a moment", async () => {
+    const t = testHoldfast();
+    const sent: string[] = [];
+    t.hf.handle(sendEmail, async (job) => void sent.push(job.payload.to));
+    await t.hf.enqueue(sendEmail, { to: "a@example.com" }, { delayMs: 3_600_000 });
+    await t.drain();
+    expect(sent).toEqual([]);
+    await t.advance(3_600_000);
+    await t.drain();
+    expect(sent).toEqual(["a@example.com"]);
+    await t.hf.close();
+  });
+
+  it("knows what was enqueued, typed by its contract, spawned jobs included", async () => {
+    const t = testHoldfast();
+    t.hf.handle(sendEmail, async (job) => {
+      await job.spawn("email.track", { to: job.payload.to }, { queue: "track" });
+    });
+    t.hf.handle("email.track", async () => "tracked");
+    await t.hf.enqueue(sendEmail, { to: "a@example.com" }, { priority: 7 });
+    expect(t.enqueued(sendEmail)).toMatchObject([
+      { payload: { to: "a@example.com" }, priority: 7 },
+    ]);
+    await t.drain();
+    expect(t.enqueued("email.track")).toMatchObject([{ payload: { to: "a@example.com" } }]);
+    expect(t.enqueued()).toHaveLength(2);
+    expect(await t.hf.counts()).toMatchObject({ mail: { succeeded: 1 }, track: { succeeded: 1 } });
+    await t.hf.close();
+  });
+
+  it("retries a failing job only after its backoff has passed", async () => {
+    const t = testHoldfast();
+    const attempts: number[] = [];
+    t.hf.handle(sendEmail, async (job) => {
+      attempts.push(job.attempt);
+      if (job.attempt === 1) throw new Error("not yet");
+    });
+    await t.hf.enqueue(sendEmail, { to: "a@example.com" });
+    await t.drain();
+    expect(attempts).toEqual([1]);
+    await t.advance(1_200);
+    await t.drain();
+    expect(attempts).toEqual([1, 2]);
+    await t.hf.close();
+  });
+
+  it("says which handler hangs", async () => {
+    const t = testHoldfast({ patienceMs: 20 });
+    t.hf.handle(sendEmail, () => new Promise(() => {}));
+    await t.hf.enqueue(sendEmail, { to: "a@example.com" });
+    const error = await t.drain().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DrainTimeoutError);
+    expect(String(error)).toContain("email.send");
+  });
+
+  it("gives the same ids and jitter for the same seed", async () => {
+    const ids = async (seed: number) => {
+      const t = testHoldfast({ seed });
+      t.hf.handle(sendEmail, () => {});
+      const receipt = await t.hf.enqueue(sendEmail, { to: "a@example.com" });
+      await t.hf.close();
+      return receipt.id;
+    };
+    expect(await ids(4)).toBe(await ids(4));
+    expect(await ids(4)).not.toBe(await ids(5));
+  });
+});
