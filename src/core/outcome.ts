@@ -10,7 +10,7 @@ import type { Failure } from "./job.ts";
  * | snooze  | queued      | given back | after `afterMs`    |
  * | release | queued      | given back | after `afterMs`    |
  * | cancel  | cancelled   | spent   | -                     |
- * | die     | dead        | spent   | -                     |
+ * | die     | dead        | spent, unless `ran` is false: then given back, and no attempt is recorded | - |
  *
  * Whatever the kind, a job whose cancellation was asked for ends `cancelled` unless it succeeded.
  */
@@ -25,6 +25,12 @@ export type Outcome =
   | { readonly kind: "snooze"; readonly afterMs: number }
   | { readonly kind: "release"; readonly afterMs: number }
   | { readonly kind: "cancel"; readonly reason: string | null }
-  | { readonly kind: "die"; readonly reason: string; readonly failure: Failure };
+  | {
+      readonly kind: "die";
+      readonly reason: string;
+      readonly failure: Failure;
+      /** False: the engine ended it without starting its handler (crashed too often). */
+      readonly ran: boolean;
+    };
 
 export type OutcomeKind = Outcome["kind"];

@@ -194,6 +194,12 @@ export interface LeaseRequest {
   readonly leaseMs: number;
   /** How many in all. */
   readonly limit: number;
+  /**
+   * How many of them may come from lines that a cap concerns (their own, the queue's or its default
+   * for lines); default `limit`. The rest will wait in the worker, and a job that waits there must
+   * not take up a capped line's slot.
+   */
+  readonly cappedLimit?: number;
   /** At most `limit` of each; shares by `weight`, default 1. */
   readonly queues: readonly {
     readonly queue: string;

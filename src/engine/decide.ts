@@ -3,7 +3,7 @@
  * given; every row of docs/reference/rules.md about attempts and errors is decided here.
  */
 import { backoffMs } from "../core/backoff.ts";
-import { classifyError, isPermanentCategory, type Classification } from "../core/classify.ts";
+import { classifyError, reclassify, type Classification } from "../core/classify.ts";
 import type { JobContract } from "../core/contract.ts";
 import {
   JobCancelledError,
@@ -76,12 +76,7 @@ export function decideFailure(error: unknown, context: FailureContext): Outcome 
 function classify(error: unknown, contract: JobContract, nowMs: number): Classification {
   const ours = classifyError(error, { nowMs });
   try {
-    const theirs = contract.classify?.(error);
-    if (theirs === undefined || theirs === null) return ours;
-    if (typeof theirs === "string") {
-      return { ...ours, category: theirs, permanent: isPermanentCategory(theirs) };
-    }
-    return { ...ours, ...theirs };
+    return reclassify(ours, contract.classify?.(error));
   } catch {
     return ours;
   }

@@ -72,8 +72,8 @@ export class JobRunner {
   }
 
   /** Gives back what was leased and never started: no attempt is spent. */
-  release(attempt: Attempt, why: string): void {
-    this.#settle(attempt, { kind: "release", afterMs: 0 }, { why, evenIfLate: true });
+  release(attempt: Attempt, why: string, afterMs = 0): void {
+    this.#settle(attempt, { kind: "release", afterMs }, { why, evenIfLate: true });
   }
 
   async #running(attempt: Attempt, { contract }: Definition): Promise<RunningJob> {

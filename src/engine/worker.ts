@@ -14,6 +14,7 @@ import type { LeaseReply, Wakeup } from "../core/store.ts";
 import { Attempt } from "./attempt.ts";
 import { Chores } from "./chores.ts";
 import { DEFAULT_MAX_CRASHES } from "../core/contract.ts";
+import { interleave } from "./interleave.ts";
 import { JobRunner, type JobRunnerOptions } from "./job-runner.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { ABORT_PATIENCE_MS } from "./run-handler.ts";
@@ -30,6 +31,9 @@ const BUFFER_AHEAD_MS = 100;
 const MOST_UNSETTLED = 5 * BATCH_ITEMS;
 /** Ready work that could not be had (others were quicker): look again soon, but do not spin. */
 const CROWDED_MS = 10;
+
+/** A suspect that may not run now is handed back for this long, or it would be leased in a circle. */
+const SUSPECT_BACK_MS = 1_000;
 
 export type WorkerHost = Pick<
   JobRunnerOptions,
@@ -188,7 +192,8 @@ export class Worker {
 
   #accept(reply: LeaseReply, sentAt: number): void {
     const leaseEndsAt = this.#keeper.leaseEndsAt(sentAt);
-    for (const job of reply.jobs) {
+    const jobs = this.#settings.queues.size > 1 ? interleave(reply.jobs) : reply.jobs;
+    for (const job of jobs) {
       const attempt = new Attempt(job, { worker: this.id, leaseEndsAt });
       attempt.onAbort = () => this.#lostWaiting(attempt);
       this.#keeper.hold(attempt);
@@ -211,7 +216,8 @@ export class Worker {
       const attempt = this.#waiting.shift();
       if (!attempt) break;
       if (this.#isSuspect(attempt) && this.#suspectRuns()) {
-        this.#runner.release(attempt, "another job that may kill its worker is running here");
+        const why = "another job that may kill its worker is running here";
+        this.#runner.release(attempt, why, SUSPECT_BACK_MS);
         continue;
       }
       void this.#start(attempt);

@@ -7,23 +7,28 @@
  */
 import { uuidV7 } from "../core/uuid.ts";
 import { LONGEST_TIMER_MS, type Runtime, type Timer } from "../engine/runtime.ts";
+import { Heap, type HeapItem } from "../stores/memory/heap.ts";
 import { randomBytesFrom, seededRandom, type Random } from "./seeded-random.ts";
 
 /** 2030-01-01: any day will do, as long as it is the same one every time. */
 const FIRST_DAY = Date.UTC(2030, 0, 1);
 
-interface Pending {
+interface Pending extends HeapItem {
   readonly dueAt: number;
   readonly order: number;
   readonly callback: () => void;
+  isWaiting: boolean;
 }
 
 export class VirtualTime {
   readonly random: Random;
   #now = 0;
   #order = 0;
-  #timers: Pending[] = [];
+  readonly #timers = new Heap<Pending>((a, b) =>
+    a.dueAt !== b.dueAt ? a.dueAt < b.dueAt : a.order < b.order,
+  );
   readonly #deferred: (() => void)[] = [];
+  #underWay: Promise<unknown>[] = [];
   #workers = 0;
 
   constructor(options: { readonly seed?: number } = {}) {
@@ -37,7 +42,7 @@ export class VirtualTime {
 
   /** Milliseconds until the next timer; null if there is none. */
   get nextTimerInMs(): number | null {
-    const next = this.#timers[0];
+    const next = this.#timers.peek();
     return next ? Math.max(0, next.dueAt - this.#now) : null;
   }
 
@@ -64,14 +69,23 @@ export class VirtualTime {
 
   timer(ms: number, callback: () => void): Timer {
     const cutMs = Math.min(Math.max(ms, 0), LONGEST_TIMER_MS);
-    const pending = { dueAt: this.#now + cutMs, order: (this.#order += 1), callback };
-    const at = this.#timers.findLastIndex((other) => other.dueAt <= pending.dueAt);
-    this.#timers.splice(at + 1, 0, pending);
+    const dueAt = this.#now + cutMs;
+    const pending = { dueAt, order: (this.#order += 1), callback, isWaiting: true, slot: 0 };
+    this.#timers.push(pending);
     return {
       cancel: () => {
-        this.#timers = this.#timers.filter((other) => other !== pending);
+        if (pending.isWaiting) this.#timers.remove(pending);
+        pending.isWaiting = false;
       },
     };
+  }
+
+  /**
+   * The step that runs now is not over before this has settled, however often the real event loop
+   * turns meanwhile: a call into a store that does real work is one moment here.
+   */
+  during(promise: Promise<unknown>): void {
+    this.#underWay.push(promise);
   }
 
   /** Runs one event that is due; false if there was none. Promises have settled afterwards. */
@@ -79,7 +93,21 @@ export class VirtualTime {
     const callback = this.#deferred.shift() ?? this.#dueTimer();
     callback?.();
     await settlePromises();
+    while (this.#underWay.length > 0) {
+      const underWay = this.#underWay;
+      this.#underWay = [];
+      await Promise.allSettled(underWay);
+      await settlePromises();
+    }
     return callback !== undefined;
+  }
+
+  /** Moves time on to the next timer, if it is not due already; false if there is none. */
+  moveToNextTimer(): boolean {
+    const next = this.#timers.peek();
+    if (!next) return false;
+    this.#now = Math.max(this.#now, next.dueAt);
+    return true;
   }
 
   /** Runs everything due now, and what that sets off. */
@@ -92,18 +120,25 @@ export class VirtualTime {
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms;
     await this.settle();
-    for (let next = this.#timers[0]; next && next.dueAt <= until; next = this.#timers[0]) {
+    for (let next = this.#timers.peek(); next && next.dueAt <= until;) {
       this.#now = Math.max(this.#now, next.dueAt);
       await this.settle();
+      next = this.#timers.peek();
     }
     this.#now = until;
     await this.settle();
   }
 
+  /** Time passes and nobody notices: timers that came due fire late. As after a frozen process. */
+  leap(ms: number): void {
+    this.#now += ms;
+  }
+
   #dueTimer(): (() => void) | undefined {
-    const next = this.#timers[0];
+    const next = this.#timers.peek();
     if (!next || next.dueAt > this.#now) return undefined;
-    this.#timers.shift();
+    this.#timers.remove(next);
+    next.isWaiting = false;
     return next.callback;
   }
 }

@@ -1,0 +1,97 @@
+/** How options are judged: the same sentence for the same mistake, wherever it is made. */
+import { InvalidOptionError } from "./errors.ts";
+import { show } from "./text.ts";
+
+/** Ten years: longer waits are mistakes (seconds taken for milliseconds, a date for a duration). */
+export const MAX_DURATION_MS = 10 * 365 * 86_400_000;
+
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+export function checkWhole(what: string, value: unknown, { min, max }: Range): number {
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) {
+    return value as number;
+  }
+  throw new InvalidOptionError(
+    `${what} must be a whole number from ${min} to ${max}, not ${show(value)}`,
+  );
+}
+
+export function checkNumber(what: string, value: unknown, { min, max }: Range): number {
+  if (typeof value === "number" && value >= min && value <= max) return value;
+  throw new InvalidOptionError(
+    `${what} must be a number from ${min} to ${max}, not ${show(value)}`,
+  );
+}
+
+export function checkOneOf<Choice extends string>(
+  what: string,
+  value: unknown,
+  choices: readonly Choice[],
+): Choice {
+  if (choices.includes(value as Choice)) return value as Choice;
+  const allowed = choices.map((choice) => `"${choice}"`).join(" or ");
+  throw new InvalidOptionError(`${what} must be ${allowed}, not ${show(value)}`);
+}
+
+export function checkFunction(what: string, value: unknown): void {
+  if (typeof value === "function") return;
+  throw new InvalidOptionError(`${what} must be a function, not ${show(value)}`);
+}
+
+export function checkObject(what: string, value: unknown): asserts value is object {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
+  throw new InvalidOptionError(`${what} must be an object, not ${show(value)}`);
+}
+
+/** A misspelt option that is silently ignored is the worst of all: the caller believes it is set. */
+export function refuseUnknown(what: string, given: object, allowed: readonly string[]): void {
+  for (const name of Object.keys(given)) {
+    if (allowed.includes(name)) continue;
+    const nearest = nearestWord(name, allowed);
+    throw new InvalidOptionError(
+      `${what} has no option ${show(name)}: ` +
+        (nearest === null ? `it takes ${allowed.join(", ")}` : `did you mean "${nearest}"?`),
+    );
+  }
+}
+
+/** The word that takes the fewest edits, or null if none is near. */
+export function nearestWord(word: string, words: readonly string[]): string | null {
+  const typed = word.slice(0, 64).toLowerCase();
+  let nearest: string | null = null;
+  let fewest = Math.max(2, Math.floor(typed.length / 2)) + 1;
+  for (const candidate of words) {
+    const known = candidate.toLowerCase();
+    // "delay" for "delayMs", "key" for "idempotencyKey": a part of the name is near enough.
+    const part = typed.length >= 3 && (known.startsWith(typed) || known.endsWith(typed));
+    const edits = part ? 1 : editDistance(typed, known);
+    if (edits < fewest) {
+      fewest = edits;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+/** Levenshtein's, one row at a time. */
+function editDistance(left: string, right: string): number {
+  let above = Array.from({ length: right.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column++) {
+      const same = left[row - 1] === right[column - 1] ? 0 : 1;
+      current.push(
+        Math.min(
+          (current[column - 1] as number) + 1,
+          (above[column] as number) + 1,
+          (above[column - 1] as number) + same,
+        ),
+      );
+    }
+    above = current;
+  }
+  return above[right.length] as number;
+}

@@ -1,0 +1,47 @@
+import { LOG_LENGTH } from "../../core/job.ts";
+import type { LeaseRef, Renewal, RenewResult, Riders } from "../../core/store.ts";
+import { instantAfter } from "./clock.ts";
+import type { MemoryJob, MemoryState } from "./state.ts";
+
+/** A lease that ran out but was not reaped is still its holder's: the fence decides, not the time. */
+export function renew(
+  state: MemoryState,
+  renewals: readonly Renewal[],
+  leaseMs: number,
+): RenewResult[] {
+  const now = state.clock.now();
+  return renewals.map((renewal) => {
+    const job = jobHeldBy(state, renewal);
+    if (job === null) return "lost";
+    job.leaseUntil = instantAfter(now, leaseMs);
+    job.updatedAt = now;
+    state.leased.moved(job);
+    takeAlong(job, { riders: renewal.riders ?? {}, now });
+    return job.cancelWhy === null ? "kept" : "cancel";
+  });
+}
+
+/** The job if this is its current holder, else null. Every write of a worker begins here. */
+export function jobHeldBy(state: MemoryState, ref: LeaseRef): MemoryJob | null {
+  const job = state.jobs.get(ref.id);
+  return job?.status === "processing" && job.fence === ref.fence ? job : null;
+}
+
+/** Writes what rides along with a renew or a settle. */
+export function takeAlong(
+  job: MemoryJob,
+  { riders, now }: { readonly riders: Riders; readonly now: number },
+): void {
+  if (riders.progress !== undefined) job.progress = { ...riders.progress };
+  if (riders.logs !== undefined) addLogs(job, riders.logs, now);
+  if (riders.checkpoint !== undefined) job.checkpoint = riders.checkpoint;
+  for (const { name, value } of riders.steps ?? []) {
+    // A finished step is never computed again, so its first value is the only one.
+    if (!job.steps.some((step) => step.name === name)) job.steps = [...job.steps, { name, value }];
+  }
+}
+
+export function addLogs(job: MemoryJob, texts: readonly string[], now: number): void {
+  const lines = texts.map((text) => ({ at: now, text }));
+  job.logs = [...job.logs, ...lines].slice(-LOG_LENGTH);
+}
