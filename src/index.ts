@@ -27,6 +27,7 @@ export type {
   RetryOptions,
   WhyOptions,
 } from "./engine/operator.ts";
+export { closeOnSignals } from "./engine/close-on-signals.ts";
 export type { EventName, JobEvents } from "./engine/events.ts";
 export type { Handler } from "./engine/registry.ts";
 export type { Intent, RunningJob } from "./engine/running-job.ts";

@@ -211,3 +211,10 @@ export class RetryAfterError extends HoldfastError {
     this.afterMs = afterMs;
   }
 }
+
+// ── in a user's own tests ───────────────────────────────────────────────────────────────────────
+
+/** Handlers did not end while a test kit drained them. */
+export class DrainTimeoutError extends HoldfastError {
+  readonly code = "HOLDFAST_DRAIN_TIMEOUT";
+}

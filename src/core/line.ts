@@ -67,3 +67,10 @@ export interface LineState {
 }
 
 export const COUNTED_TO = 10_000;
+
+/**
+ * A job due within this time wakes the workers of its queue when it is stored: they find nothing yet,
+ * but `lease` tells them when to come back. Workers poll at least this often, so a later one is found
+ * by itself.
+ */
+export const WAKE_AHEAD_MS = 1_000;

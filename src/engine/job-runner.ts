@@ -176,7 +176,7 @@ export class JobRunner {
 
   async #settleWithin(attempt: Attempt, tx: unknown, result: unknown): Promise<void> {
     const { keeper, link } = this.#options;
-    if (!keeper.check(attempt)) throw attempt.abortReason;
+    keeper.demand(attempt);
     if (!link.store.within) {
       throw new UnsupportedError("this store has no transactions of its callers: see info()");
     }

@@ -88,6 +88,12 @@ export class LeaseKeeper {
     return false;
   }
 
+  /** Throws `LeaseLostError` if it has. */
+  demand(attempt: Attempt): void {
+    if (this.check(attempt)) return;
+    throw attempt.abortReason ?? lostLease(attempt, "nothing more of it is stored");
+  }
+
   /** Progress or log lines are waiting to ride along. */
   ridersWait(attempt: Attempt): void {
     this.#dirty.add(attempt);
@@ -102,18 +108,16 @@ export class LeaseKeeper {
   async write(attempt: Attempt, riders: Riders): Promise<void> {
     const { runtime } = this.#options;
     for (let failures = 0; ;) {
-      if (!this.check(attempt))
-        throw attempt.abortReason ?? new LeaseLostError("the lease is lost");
+      this.demand(attempt);
       try {
         const renewal = { ...attempt.ref, riders };
         const result = await this.#renewals.add({ attempt, renewal });
-        if (result === "lost") throw attempt.abortReason ?? new LeaseLostError("the lease is lost");
+        if (result === "lost") throw lostLease(attempt, "nothing more of it is stored");
         return;
       } catch (error) {
         if (!isRetryable(error)) throw error;
         failures += 1;
-        const ms = retryDelayMs(failures, runtime.random());
-        await sleep(runtime, ms);
+        await sleep(runtime, retryDelayMs(failures, runtime.random()));
       }
     }
   }
@@ -186,8 +190,12 @@ export class LeaseKeeper {
 
   #lose(attempt: Attempt, why: string): void {
     this.drop(attempt);
-    attempt.abort(new LeaseLostError(`the lease of job ${attempt.job.id} is lost: ${why}`));
+    attempt.abort(lostLease(attempt, why));
   }
+}
+
+function lostLease(attempt: Attempt, why: string): LeaseLostError {
+  return new LeaseLostError(`the lease of job ${attempt.job.id} is lost: ${why}`);
 }
 
 function riderBytes(riders: Riders | undefined): number {

@@ -1,6 +1,6 @@
 /** For a user's own tests: `testHoldfast()`, virtual time, no waiting. */
+export { DrainTimeoutError } from "../core/errors.ts";
 export {
-  DrainTimeoutError,
   testHoldfast,
   type EnqueuedJob,
   type TestHoldfast,

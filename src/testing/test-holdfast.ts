@@ -2,7 +2,7 @@
  * Holdfast for a user's own tests: the real engine on the memory store and on virtual time. Nothing
  * runs until `drain()`, nothing waits, and a day passes in a moment.
  */
-import { HoldfastError } from "../core/errors.ts";
+import { DrainTimeoutError } from "../core/errors.ts";
 import type { JobContract } from "../core/contract.ts";
 import type { NewJob } from "../core/job.ts";
 import { decodeJson } from "../core/json-text.ts";
@@ -48,11 +48,6 @@ export interface TestHoldfast<Jobs extends readonly AnyContract[]> {
   /** All jobs added so far, or those of one contract or type, oldest first. */
   enqueued<Contract extends AnyContract>(contract: Contract): EnqueuedJob<InputOf<Contract>>[];
   enqueued(type?: string): EnqueuedJob[];
-}
-
-/** Thrown when handlers do not end. */
-export class DrainTimeoutError extends HoldfastError {
-  readonly code = "HOLDFAST_DRAIN_TIMEOUT";
 }
 
 export function testHoldfast<const Jobs extends readonly AnyContract[] = readonly []>(

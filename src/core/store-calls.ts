@@ -1,0 +1,220 @@
+/** What the verbs of the seam take and answer; `store.ts` says what they promise. */
+import type { ErrorCategory, FinishedStatus, JobStatus, JobSummary, NewJob } from "./job.ts";
+import type { Progress, Step } from "./job.ts";
+import type { LedgerEntry } from "./ledger.ts";
+import type { LineState, QueueState } from "./line.ts";
+import type { Outcome } from "./outcome.ts";
+
+export interface JobRef {
+  readonly id: string;
+  /** Where known: saves some stores a search. */
+  readonly queue?: string;
+}
+
+export interface InsertOptions {
+  /** For work that is already promised (a relayed spawn): ignore `maxWaiting`. */
+  readonly evenIfFull?: boolean;
+}
+
+export type InsertResult =
+  | { readonly outcome: "added"; readonly id: string }
+  /** Same id, or same key and hash. `pruned`: the job is gone, its key or id is remembered. */
+  | { readonly outcome: "duplicate"; readonly id: string; readonly status: JobStatus | "pruned" }
+  /** Same key, other hash. */
+  | { readonly outcome: "conflict"; readonly id: string; readonly status: JobStatus | "pruned" }
+  | { readonly outcome: "full"; readonly maxWaiting: number };
+
+export interface LeaseRequest {
+  readonly worker: string;
+  readonly leaseMs: number;
+  /** How many in all. */
+  readonly limit: number;
+  /**
+   * How many of them may come from lines that a cap concerns (their own, the queue's or its default
+   * for lines); default `limit`. The rest will wait in the worker, and a job that waits there must
+   * not take up a capped line's slot.
+   */
+  readonly cappedLimit?: number;
+  /** At most `limit` of each; shares by `weight`, default 1. */
+  readonly queues: readonly {
+    readonly queue: string;
+    readonly limit: number;
+    readonly weight?: number;
+  }[];
+}
+
+export interface LeaseReply {
+  readonly jobs: readonly LeasedJob[];
+  /**
+   * When to come back if nothing wakes the caller: 0 if more is ready now, the time to the next due
+   * job or end of a hold in these queues, null if nothing is in sight.
+   */
+  readonly nextInMs: number | null;
+}
+
+/** Names one attempt. The handle is the store's own note to itself, from `lease`. */
+export interface LeaseRef {
+  readonly id: string;
+  readonly queue: string;
+  readonly handle: string;
+  readonly fence: number;
+}
+
+export interface LeasedJob extends LeaseRef {
+  readonly group: string;
+  readonly type: string;
+  readonly payload: string;
+  readonly priority: number;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** All attempts were spent before this lease: it must not run, only be settled. */
+  readonly exhausted: boolean;
+  readonly crashes: number;
+  readonly deferrals: number;
+  readonly checkpoint: string | null;
+  readonly steps: readonly Step[];
+  readonly tags: readonly string[];
+  readonly meta: string | null;
+  readonly trace: string | null;
+  readonly createdAt: number;
+  readonly runAt: number;
+}
+
+/** Written under the fence of the call that carries them. */
+export interface Riders {
+  readonly progress?: Progress;
+  /** Appended; the store adds its time and keeps the last `LOG_LENGTH`. */
+  readonly logs?: readonly string[];
+  /** JSON text. */
+  readonly checkpoint?: string;
+  /** Appended; a name that is there already stays as it is. */
+  readonly steps?: readonly Step[];
+}
+
+export interface Renewal extends LeaseRef {
+  readonly riders?: Riders;
+}
+
+export type RenewResult = "kept" | "lost" | "cancel";
+
+export interface Settlement extends LeaseRef {
+  readonly outcome: Outcome;
+  readonly riders?: Riders;
+  readonly spawn?: readonly NewJob[];
+  /** For this store's own ledger. */
+  readonly entries?: readonly LedgerEntry[];
+  /** For a ledger elsewhere: kept in the outbox until relayed. */
+  readonly outbox?: readonly LedgerEntry[];
+  /** Do not keep the job once it has finished; its id and fence are remembered. */
+  readonly discard?: boolean;
+}
+
+export type SettleResult = "settled" | "lost";
+
+export interface ReapedJob {
+  readonly id: string;
+  readonly queue: string;
+  readonly group: string;
+  readonly type: string;
+  /** Whose lease ran out. */
+  readonly worker: string;
+  readonly attempts: number;
+  readonly crashes: number;
+  readonly status: "queued" | "cancelled";
+}
+
+/** Ids, or all jobs a filter matched at one time, in steps: repeat with `cursor` until it is null. */
+export type Target =
+  | { readonly ids: readonly JobRef[] }
+  | {
+      readonly filter: JobFilter;
+      /** Jobs created or finished after this are left alone. */
+      readonly frozenAt: number;
+      readonly limit: number;
+      readonly cursor?: string | null;
+    };
+
+export interface Why {
+  readonly reason: string | null;
+  readonly by: string | null;
+}
+
+export interface Due {
+  readonly delayMs: number;
+  readonly runAt: number | null;
+}
+
+export interface Revival extends Due {
+  readonly payload?: { readonly json: string; readonly hash: string | null };
+  /** How many attempts it gets from now on. */
+  readonly attempts: number;
+}
+
+export interface Changes {
+  /** In the order of the ids; for a filter, what was changed or refused in this step. */
+  readonly changes: readonly Change[];
+  /** Null for ids, and after the last step of a filter. */
+  readonly nextCursor: string | null;
+}
+
+export interface Change {
+  readonly id: string;
+  /** `asked`: a running job will hear of it. `refused`: not in a status that allows it. */
+  readonly result: "done" | "asked" | "refused" | "missing";
+  /** After the change; null if missing or removed. */
+  readonly status: JobStatus | null;
+}
+
+export interface Retention {
+  readonly queue: string | null;
+  readonly status: FinishedStatus;
+  /** Null: no bound by age. */
+  readonly olderThanMs: number | null;
+  /** Keep the newest so many; null: no bound by count. */
+  readonly keep: number | null;
+}
+
+/** All given conditions must hold. Times are of `createdAt`: `from` inclusive, `to` exclusive. */
+export interface JobFilter {
+  readonly status?: readonly JobStatus[];
+  /** Queued jobs only: due later (true) or ready (false). */
+  readonly delayed?: boolean;
+  readonly queue?: string;
+  readonly group?: string;
+  readonly type?: string;
+  readonly tag?: string;
+  /** Of the last failure. */
+  readonly category?: ErrorCategory;
+  readonly from?: number;
+  readonly to?: number;
+}
+
+export interface PageRequest {
+  readonly limit: number;
+  readonly cursor?: string | null;
+  /** By insertion. Default newest first. */
+  readonly order?: "newest" | "oldest";
+}
+
+export interface JobPage {
+  readonly jobs: readonly JobSummary[];
+  readonly nextCursor: string | null;
+}
+
+export interface QueueCounts {
+  readonly queue: string;
+  readonly ready: number;
+  readonly delayed: number;
+  readonly processing: number;
+  readonly succeeded: number;
+  readonly dead: number;
+  readonly cancelled: number;
+}
+
+export interface LinesPage {
+  /** Null if the queue is unknown. */
+  readonly queue: QueueState | null;
+  readonly lines: readonly LineState[];
+  readonly nextCursor: string | null;
+}

@@ -1,0 +1,243 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineJob, SpawnLimitError, StepError } from "../../src/index.ts";
+import { openWorld, signal, STORES, type World } from "./world.ts";
+
+describe.each(STORES)("what a job carries on %s", (name) => {
+  let world: World;
+  beforeEach(async () => {
+    world = await openWorld(name);
+  });
+  afterEach(() => world.close());
+
+  const ends = async (hf: ReturnType<World["process"]>["hf"], id: string) => {
+    await world.until(
+      async () => !["queued", "processing"].includes((await hf.job(id))?.status ?? ""),
+    );
+    return (await hf.job(id))!;
+  };
+
+  it("spawned jobs exist exactly if their parent succeeded", async () => {
+    const { hf } = world.process();
+    hf.define({
+      type: "parent",
+      retry: { maxAttempts: 1 },
+      async run(job) {
+        await job.spawn("child", { of: job.payload }, { queue: "children" });
+        await job.spawn("child", { of: job.payload }, { queue: "default" });
+        if (job.payload === "fails") throw new Error("no");
+      },
+    });
+    const good = await hf.enqueue("parent", "succeeds");
+    const bad = await hf.enqueue("parent", "fails");
+    await hf.work({ queues: ["default"] });
+    expect((await ends(hf, good.id)).status).toBe("succeeded");
+    expect((await ends(hf, bad.id)).status).toBe("dead");
+    await world.advance(3_000);
+    const { jobs } = await hf.jobs({ type: "child" });
+    expect(jobs.map(({ payload }) => payload)).toEqual([{ of: "succeeds" }, { of: "succeeds" }]);
+    expect(jobs.map(({ queue }) => queue).sort()).toEqual(["children", "default"]);
+  });
+
+  it("a spawned duplicate is dropped and noted on its parent", async () => {
+    const { hf } = world.process();
+    hf.define({
+      type: "parent",
+      async run(job) {
+        await job.spawn("child", 1, { queue: "default", idempotencyKey: "only" });
+        await job.spawn("child", 1, { queue: "default", idempotencyKey: "only" });
+      },
+    });
+    hf.define({ type: "child", run: () => {} });
+    const { id } = await hf.enqueue("parent", null);
+    await hf.work();
+    const parent = await ends(hf, id);
+    expect(parent.logs.map(({ text }) => text).join()).toMatch(/dropped: duplicate of/);
+    expect((await hf.jobs({ type: "child" })).jobs).toHaveLength(1);
+  });
+
+  it("a thousand spawned jobs are enough", async () => {
+    const { hf } = world.process();
+    let refusal: unknown;
+    hf.define({
+      type: "parent",
+      async run(job) {
+        try {
+          for (let n = 0; n <= 1_000; n += 1) await job.spawn("child", n, { queue: "children" });
+        } catch (error) {
+          refusal = error;
+        }
+      },
+    });
+    const { id } = await hf.enqueue("parent", null);
+    await hf.work();
+    expect((await ends(hf, id)).status).toBe("succeeded");
+    expect(refusal).toBeInstanceOf(SpawnLimitError);
+    await world.advance(1_500);
+    expect((await hf.counts())["children"]).toMatchObject({ ready: 1_000 });
+  });
+
+  it("a finished step never runs again", async () => {
+    const { hf } = world.process();
+    const runs: string[] = [];
+    hf.define({
+      type: "stepped",
+      retry: { delaysMs: [10] },
+      async run(job) {
+        const charge = await job.step("charge", () => {
+          runs.push("charge");
+          return { id: 7, at: new Date(0) };
+        });
+        const nothing = await job.step("nothing", () => void runs.push("nothing"));
+        await job.step("mail", () => {
+          runs.push("mail");
+          if (job.attempt === 1) throw new Error("mail server down");
+        });
+        return { charge, nothing: nothing === undefined };
+      },
+    });
+    const { id } = await hf.enqueue("stepped", null);
+    await hf.work();
+    await world.advance(1_000);
+    expect(runs).toEqual(["charge", "nothing", "mail", "mail"]);
+    expect(await hf.job(id)).toMatchObject({
+      status: "succeeded",
+      result: { charge: { id: 7, at: "1970-01-01T00:00:00.000Z" }, nothing: true },
+      steps: ["charge", "nothing", "mail"],
+    });
+  });
+
+  it("a step survives the crash of its worker", async () => {
+    const doomed = world.process();
+    const charged = signal();
+    let charges = 0;
+    const work = async (job: { step: (name: string, body: () => void) => Promise<void> }) =>
+      job.step("charge", () => void (charges += 1));
+    doomed.hf.handle("pay", async (job) => {
+      await work(job);
+      charged.reach();
+      await new Promise(() => {});
+    });
+    const { id } = await doomed.hf.enqueue("pay", null);
+    await doomed.hf.work();
+    await charged.reached;
+    doomed.kill();
+    const { hf } = world.process();
+    hf.handle("pay", work);
+    await hf.work();
+    await world.advance(12_000);
+    expect(charges).toBe(1);
+    expect((await hf.job(id))?.status).toBe("succeeded");
+  });
+
+  it("steps run in parallel but not inside each other, each under its own name", async () => {
+    const { hf } = world.process();
+    const errors: unknown[] = [];
+    hf.define({
+      type: "stepped",
+      async run(job) {
+        const values = await Promise.all([job.step("a", () => 1), job.step("b", async () => 2)]);
+        await job.step("outer", async () => {
+          await job.step("inner", () => 3).catch((error: unknown) => errors.push(error));
+        });
+        await job.step("a", () => 4).catch((error: unknown) => errors.push(error));
+        return values;
+      },
+    });
+    const { id } = await hf.enqueue("stepped", null);
+    await hf.work();
+    expect(await ends(hf, id)).toMatchObject({ status: "succeeded", result: [1, 2] });
+    expect(errors).toHaveLength(2);
+    expect(errors.every((error) => error instanceof StepError)).toBe(true);
+  });
+
+  it("the next attempt starts at the saved checkpoint", async () => {
+    const { hf } = world.process();
+    const rows: number[] = [];
+    hf.define({
+      type: "import",
+      retry: { delaysMs: [10] },
+      async run(job) {
+        for (let row = job.checkpoint?.row ?? 0; row < 5; row += 1) {
+          if (row === 3 && job.attempt === 1) throw new Error("line dropped");
+          rows.push(row);
+          await job.save({ row: row + 1 });
+        }
+      },
+    });
+    const { id } = await hf.enqueue("import", null);
+    await hf.work();
+    await world.advance(1_000);
+    expect(rows).toEqual([0, 1, 2, 3, 4]);
+    expect(await hf.job(id)).toMatchObject({ status: "succeeded", checkpoint: { row: 5 } });
+  });
+
+  it("the last progress wins", async () => {
+    const { hf } = world.process();
+    const gate = signal();
+    hf.define({
+      type: "slow",
+      async run(job) {
+        for (const percent of [10, 20, 30]) await job.progress(percent, `at ${percent}`);
+        await gate.reached;
+        await job.progress(100);
+      },
+    });
+    const { id } = await hf.enqueue("slow", null);
+    await hf.work();
+    await world.advance(1_500);
+    expect((await hf.job(id))?.progress).toEqual({ percent: 30, message: "at 30" });
+    gate.reach();
+    expect((await ends(hf, id)).progress).toEqual({ percent: 100, message: null });
+  });
+
+  it("the last 200 log lines are kept", async () => {
+    const { hf } = world.process();
+    hf.define({
+      type: "chatty",
+      run(job) {
+        for (let line = 1; line <= 250; line += 1) job.log(`line ${line}`);
+        job.log(`${"x".repeat(5_000)}\u0000`);
+      },
+    });
+    const { id } = await hf.enqueue("chatty", null);
+    await hf.work();
+    const { logs } = await ends(hf, id);
+    expect(logs).toHaveLength(200);
+    expect(logs[0]!.text).toBe("line 52");
+    expect(Buffer.byteLength(logs[199]!.text)).toBeLessThanOrEqual(1_024);
+  });
+
+  it("a result that cannot be stored does not undo the work", async () => {
+    const { hf } = world.process();
+    hf.define({ type: "large", run: () => "x".repeat(300 * 1_024) });
+    hf.define({ type: "odd", run: () => 10n });
+    hf.define({ type: "fits", run: () => "x".repeat(255 * 1_024) });
+    await hf.work();
+    for (const [type, resultDropped] of [
+      ["large", true],
+      ["odd", true],
+      ["fits", false],
+    ] as const) {
+      const { id } = await hf.enqueue(type, null);
+      const job = await ends(hf, id);
+      expect(job).toMatchObject({ status: "succeeded", resultDropped });
+      expect(job.result === null).toBe(resultDropped);
+    }
+  });
+
+  it("the input of a schema is stored and its output is handed over", async () => {
+    const { hf } = world.process();
+    const schema = z.object({ at: z.string().transform((text) => new Date(text)) });
+    const dated = defineJob({ type: "dated", payload: schema, dedupe: "payload" });
+    let got: unknown;
+    hf.handle(dated, (job) => void (got = job.payload.at));
+    const first = await hf.enqueue(dated, { at: "2030-01-01T00:00:00.000Z" });
+    const second = await hf.enqueue(dated, { at: "2030-01-01T00:00:00.000Z" });
+    expect(second).toMatchObject({ status: "duplicate", id: first.id });
+    await hf.work();
+    const job = await ends(hf, first.id);
+    expect(job.payload).toEqual({ at: "2030-01-01T00:00:00.000Z" });
+    expect(got).toEqual(new Date("2030-01-01T00:00:00.000Z"));
+  });
+});
