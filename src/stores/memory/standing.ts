@@ -4,6 +4,7 @@
  *
  * The caller first writes what the new place is ordered by (`runAt`, `leaseUntil`, `finishedAt`).
  */
+import { WAKE_AHEAD_MS } from "../../core/line.ts";
 import { isLineFull, isQueueFull } from "./gates.ts";
 import type { Heap } from "./heap.ts";
 import {
@@ -28,9 +29,8 @@ export function stand(state: MemoryState, job: MemoryJob, next: Standing | null)
 
 /** A queued job stands in its line once it is due, and among the delayed before. */
 export function standInLine(state: MemoryState, job: MemoryJob, now: number): void {
-  const isDue = job.runAt <= now;
-  stand(state, job, isDue ? "ready" : "delayed");
-  if (isDue) state.wakeups.queue(job.queue);
+  stand(state, job, job.runAt <= now ? "ready" : "delayed");
+  if (job.runAt <= now + WAKE_AHEAD_MS) state.wakeups.queue(job.queue);
 }
 
 /**

@@ -1,0 +1,215 @@
+/**
+ * Natural batching: the heart of this store's speed.
+ *
+ * Every writing verb is a unit of synchronous work. Units that are called close together run in one
+ * `BEGIN IMMEDIATE` transaction, and each promise resolves only after the commit of its own
+ * transaction, so an acknowledgement means what it says and a hundred callers share one fsync.
+ *
+ *     idle ──submit──▶ gathering (setImmediate) ──▶ commit ──more?──▶ gathering
+ *                            ▲                          │
+ *                            └──── ~1 ms, async ◀──busy─┘
+ *
+ * - `setImmediate` and not a microtask: it lets everything that arrived with this turn of the event
+ *   loop join (measured with 64 socket clients: 40k against 4.6k inserts a second).
+ * - At most about 250 jobs a transaction, then the event loop gets its turn: a few milliseconds.
+ * - If one unit throws, the transaction is rolled back and the units run again one by one, so that
+ *   only the guilty one fails. A unit must therefore have no effect outside its transaction.
+ * - SQLite's own `busy_timeout` blocks the event loop and starves other processes. It is 0 here; a
+ *   busy database is tried again about every millisecond, until a unit has waited `busyDeadlineMs`.
+ * - After a burst of commits a process that knows of others waiting lets go for a moment, or they
+ *   would find the lock taken every time they look.
+ */
+import { ClosedError, StoreUnavailableError } from "../../core/errors.ts";
+import type { Connection } from "./connection.ts";
+import { isBusy, storeError } from "./sqlite-error.ts";
+import { Transaction, type TransactionSettings } from "./transaction.ts";
+
+/** What fits into one transaction without keeping the event loop for long. */
+const TRANSACTION_JOBS = 250;
+const BURST_MS = 4;
+const PAUSE_MS = 2;
+/** How long ago somebody else's wish to write still counts. */
+const CONTENTION_MS = 100;
+
+interface Unit {
+  /** Roughly, in jobs. */
+  readonly size: number;
+  readonly run: (tx: Transaction) => unknown;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly since: number;
+}
+
+export interface CommitterOptions extends TransactionSettings {
+  readonly connection: Connection;
+  readonly busyDeadlineMs: number;
+  /** After a commit: wakeups, and the checkpoint that waits for quiet. */
+  readonly onCommit: (tx: Transaction) => void;
+  /** Somebody else has the write lock. */
+  readonly onBusy: () => void;
+}
+
+export class Committer {
+  readonly #options: CommitterOptions;
+  #units: Unit[] = [];
+  #isScheduled = false;
+  #isClosed = false;
+  #burstSince: number | null = null;
+  #busyTries = 0;
+  #contendedAt = -Infinity;
+  #onIdle: (() => void)[] = [];
+
+  constructor(options: CommitterOptions) {
+    this.#options = options;
+  }
+
+  /** Nothing waits to be written. */
+  get isIdle(): boolean {
+    return this.#units.length === 0;
+  }
+
+  submit<T>(size: number, run: (tx: Transaction) => T): Promise<T> {
+    if (this.#isClosed) return Promise.reject(new ClosedError("the SQLite store is closed"));
+    return new Promise((resolve, reject) => {
+      const since = performance.now();
+      this.#units.push({ size, run, resolve: resolve as Unit["resolve"], reject, since });
+      this.#schedule(0);
+    });
+  }
+
+  /** Another process says that it waits for the write lock. */
+  peerWaits(): void {
+    this.#contendedAt = performance.now();
+  }
+
+  /** Takes no more; resolves when everything that was submitted is committed or refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (!this.isIdle) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  #schedule(ms: number): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    const flush = (): void => {
+      this.#isScheduled = false;
+      this.#flush();
+    };
+    // A timer that keeps the process alive on purpose: somebody awaits this write.
+    if (ms === 0) setImmediate(flush);
+    else setTimeout(flush, ms);
+  }
+
+  #flush(): void {
+    const { connection } = this.#options;
+    let begun: boolean;
+    try {
+      begun = connection.tryBegin();
+    } catch (error) {
+      for (const unit of this.#takeBatch()) this.#fail(unit, error, { mayHaveHappened: false });
+      this.#next();
+      return;
+    }
+    if (!begun) {
+      this.#wait();
+      return;
+    }
+    this.#busyTries = 0;
+    this.#burstSince ??= performance.now();
+    const batch = this.#takeBatch();
+    const verdict = this.#commit(batch);
+    if (verdict === "apart") for (const unit of batch) this.#commitAlone(unit);
+    if (verdict === "busy") this.#wait();
+    else this.#next();
+  }
+
+  /** `apart`: rolled back, the units must be tried one by one. `busy`: rolled back, try again later. */
+  #commit(batch: readonly Unit[]): "done" | "apart" | "busy" {
+    const { connection } = this.#options;
+    let tx: Transaction;
+    let answers: unknown[];
+    let mayHaveHappened = false;
+    try {
+      tx = new Transaction(connection, this.#options);
+      answers = batch.map((unit) => unit.run(tx));
+      tx.flush();
+      mayHaveHappened = true;
+      connection.commit();
+    } catch (error) {
+      connection.rollback();
+      if (isBusy(error)) {
+        // Only outside WAL mode, on a caller's connection: a reader kept the commit from finishing.
+        this.#units.unshift(...batch);
+        return "busy";
+      }
+      if (batch.length > 1) return "apart";
+      for (const unit of batch) this.#fail(unit, error, { mayHaveHappened });
+      return "done";
+    }
+    for (const [index, unit] of batch.entries()) unit.resolve(answers[index]);
+    this.#options.onCommit(tx);
+    return "done";
+  }
+
+  #commitAlone(unit: Unit): void {
+    try {
+      if (this.#options.connection.tryBegin()) this.#commit([unit]);
+      else this.#units.push(unit);
+    } catch (error) {
+      this.#fail(unit, error, { mayHaveHappened: false });
+    }
+  }
+
+  #takeBatch(): Unit[] {
+    let size = 0;
+    let count = 0;
+    for (const unit of this.#units) {
+      if (count > 0 && size + unit.size > TRANSACTION_JOBS) break;
+      size += unit.size;
+      count++;
+    }
+    return this.#units.splice(0, count);
+  }
+
+  #next(): void {
+    if (this.isIdle) {
+      this.#burstSince = null;
+      for (const resolve of this.#onIdle.splice(0)) resolve();
+      return;
+    }
+    const now = performance.now();
+    const isContended = now - this.#contendedAt < CONTENTION_MS;
+    if (isContended && this.#burstSince !== null && now - this.#burstSince > BURST_MS) {
+      this.#burstSince = null;
+      this.#schedule(PAUSE_MS);
+    } else {
+      this.#schedule(0);
+    }
+  }
+
+  /** The lock is taken: gives up on those that have waited too long, and tries again for the rest. */
+  #wait(): void {
+    const now = performance.now();
+    const { busyDeadlineMs, onBusy } = this.#options;
+    this.#contendedAt = now;
+    this.#burstSince = null;
+    const late = (unit: Unit): boolean => now - unit.since >= busyDeadlineMs;
+    for (const unit of this.#units.filter(late)) {
+      const message = `another connection has held the database's write lock for ${busyDeadlineMs} ms: commit long transactions sooner, or raise busyDeadlineMs`;
+      unit.reject(new StoreUnavailableError(message, { mayHaveHappened: false }));
+    }
+    this.#units = this.#units.filter((unit) => !late(unit));
+    if (this.isIdle) {
+      this.#next();
+      return;
+    }
+    this.#busyTries++;
+    onBusy();
+    // Somebody who has waited long looks less often: a transaction of seconds is not in a hurry.
+    this.#schedule(this.#busyTries < 100 ? 1 + Math.random() : 4 + 2 * Math.random());
+  }
+
+  #fail(unit: Unit, error: unknown, { mayHaveHappened }: { mayHaveHappened: boolean }): void {
+    unit.reject(storeError(error, { mayHaveHappened }));
+  }
+}

@@ -1,0 +1,2 @@
+export { sqliteStore, type SqliteStoreOptions, type SqlitePlace } from "./sqlite-store.ts";
+export type { DatabaseLike, StatementLike } from "./database-like.ts";

@@ -1,0 +1,159 @@
+/**
+ * Leasing. Shares between the asked queues (`shares.ts`), turns between the open lines of a queue
+ * (`turns.ts`), priority and age inside a line (the key of `holdfast_ready`).
+ *
+ * Lines are found, never jobs: only open lines are in the ring, so a hundred thousand jobs in held
+ * lines cost nothing. A queue with one open line takes everything in three statements and writes no
+ * turn, which is the whole price that queues without groups pay for all this.
+ */
+import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
+import { instantAfter } from "./clock.ts";
+import type { Connection } from "./connection.ts";
+import { FULL, IDLE, type Line, type LineRow } from "./line-book.ts";
+import { comeBackAt } from "./outlook.ts";
+import { FOREVER, QueueBook, type Queue } from "./queue-book.ts";
+import type { Demand, Shares } from "./shares.ts";
+import { moveDue } from "./standing.ts";
+import { startAttempts } from "./start-attempts.ts";
+import type { Transaction } from "./transaction.ts";
+import { interleave, planTurns, type Wanted } from "./turns.ts";
+
+/** Held lines whose holds have ended, opened per call. */
+const REOPEN_AT_MOST = 100;
+/** Lines found empty per call, beyond those that gave something. */
+const PASS_AT_MOST = 256;
+
+const EXPIRED_HOLDS = `
+  SELECT line FROM holdfast_line INDEXED BY holdfast_line_held
+  WHERE q = ? AND state = 2 AND held_until <= ? LIMIT ${REOPEN_AT_MOST}`;
+const RING = `
+  SELECT line, q, grp, state, weight, max_active, active, held_until
+  FROM holdfast_line INDEXED BY holdfast_line_open
+  WHERE q = ? AND state = 1 AND line >= ? ORDER BY line LIMIT ? + 0`;
+const RING_START = RING.replace("line >= ?", "line < ?");
+/** Without the lines that have caps of their own. */
+const FREE_RING = RING.replace("state = 1", "state = 1 AND max_active IS NULL");
+const FREE_RING_START = RING_START.replace("state = 1", "state = 1 AND max_active IS NULL");
+
+/** Looks without the write lock. Null: there may be something, ask again inside a transaction. */
+export function peek(db: Connection, request: LeaseRequest, now: number): LeaseReply | null {
+  const demands = demandsOf(new QueueBook(db), request);
+  const nextAt = nextAtOf(db, demands, { request, now });
+  if (nextAt <= now && request.limit > 0) return null;
+  return { jobs: [], nextInMs: inMs(nextAt, now) };
+}
+
+/** One call of `lease`, and what has come of it so far. */
+interface Call {
+  readonly request: LeaseRequest;
+  readonly until: number;
+  readonly jobs: LeasedJob[];
+  /** How many may still come from capped lines. */
+  cappedLeft: number;
+}
+
+export function lease(tx: Transaction, request: LeaseRequest, shares: Shares): LeaseReply {
+  const demands = demandsOf(tx.queues, request);
+  for (const { queue, limit } of demands) {
+    if (queue.heldUntil > tx.now) continue;
+    reopenLines(tx, queue);
+    // In bounded steps: a hundred thousand jobs due at once must not stall one call, and twice what
+    // it may take keeps ahead of it.
+    moveDue(tx, queue, Math.max(200, 2 * limit));
+  }
+  const until = instantAfter(tx.now, request.leaseMs);
+  const call: Call = { request, until, jobs: [], cappedLeft: cappedLimitOf(request) };
+  shares.shareOut(demands, request.limit, (queue, atMost) =>
+    takeTurns(tx, queue, { atMost, call }),
+  );
+  tx.lines.flush();
+  const nextAt = nextAtOf(tx.db, demands, { request, now: tx.now });
+  return { jobs: call.jobs, nextInMs: inMs(nextAt, tx.now) };
+}
+
+function cappedLimitOf({ limit, cappedLimit = limit }: LeaseRequest): number {
+  return cappedLimit;
+}
+
+function nextAtOf(
+  db: Connection,
+  demands: readonly Demand<Queue>[],
+  { request, now }: { readonly request: LeaseRequest; readonly now: number },
+): number {
+  const wantsCapped = cappedLimitOf(request) > 0;
+  const nextAts = demands.map(({ queue }) => comeBackAt(db, queue, { now, wantsCapped }));
+  return Math.min(FOREVER, ...nextAts);
+}
+
+function demandsOf(queues: QueueBook, request: LeaseRequest): Demand<Queue>[] {
+  return request.queues.flatMap(({ queue: name, limit, weight = 1 }) => {
+    const queue = limit > 0 ? queues.find(name) : null;
+    return queue === null ? [] : [{ name, queue, limit, weight }];
+  });
+}
+
+function inMs(nextAt: number, now: number): number | null {
+  return nextAt === FOREVER ? null : Math.max(0, nextAt - now);
+}
+
+function reopenLines(tx: Transaction, queue: Queue): void {
+  tx.lines.flush();
+  for (const [line] of tx.db.rows<[number]>(EXPIRED_HOLDS).all(queue.q, tx.now)) {
+    tx.lines.settleState(tx.lines.byNumber(line), tx.now);
+  }
+}
+
+/** Hands out up to so many jobs of this queue, line by line; answers how many. */
+function takeTurns(
+  tx: Transaction,
+  queue: Queue,
+  { atMost, call }: { readonly atMost: number; readonly call: Call },
+): number {
+  let taken = 0;
+  if (queue.heldUntil > tx.now) return taken;
+  for (let passed = 0; passed <= PASS_AT_MOST;) {
+    const room = queue.maxActive === null ? Infinity : queue.maxActive - queue.counts.processing;
+    const wanted = { jobs: Math.min(atMost - taken, room), ofCapped: call.cappedLeft };
+    if (wanted.jobs <= 0) break;
+    const ring = ringOf(tx, queue, wanted);
+    const turn = { line: queue.turnLine, left: queue.turnLeft };
+    const plan = planTurns(ring, wanted, turn);
+    if (plan.quotas.length === 0) break;
+    const packs = plan.quotas.map(({ line, jobs }) => {
+      const items = startAttempts(tx, line, {
+        jobs,
+        until: call.until,
+        worker: call.request.worker,
+      });
+      if (line.isCapped) call.cappedLeft -= items.length;
+      if (items.length < jobs) {
+        passed++;
+        tx.lines.set(line, { state: IDLE });
+      } else if (line.room === 0) tx.lines.set(line, { state: FULL });
+      return { items, weight: line.weight ?? 1 };
+    });
+    // A line alone needs no turns, so a queue without groups never writes one.
+    if (ring.length > 1) queue.setTurn(plan.turn.line, plan.turn.left);
+    for (const job of interleave(packs)) call.jobs.push(job);
+    for (const { items } of packs) taken += items.length;
+  }
+  return taken;
+}
+
+/**
+ * The open lines from the one whose turn it is, as many as there are jobs wanted. At least two: with
+ * one alone nobody could tell whether it is the only one.
+ */
+function ringOf(tx: Transaction, queue: Queue, { jobs, ofCapped }: Wanted): Line[] {
+  const isFree = queue.maxActive === null && queue.maxActivePerGroup === null;
+  if (ofCapped <= 0 && !isFree) return [];
+  tx.lines.flush();
+  const atMost = Math.max(2, jobs);
+  const from = queue.turnLeft > 0 ? queue.turnLine : queue.turnLine + 1;
+  const [ring, start] = ofCapped > 0 ? [RING, RING_START] : [FREE_RING, FREE_RING_START];
+  const rows = tx.db.rows<LineRow>(ring).all(queue.q, from, atMost);
+  if (rows.length < atMost && from > 1) {
+    rows.push(...tx.db.rows<LineRow>(start).all(queue.q, from, atMost - rows.length));
+  }
+  return rows.map((row) => tx.lines.keep(row));
+}

@@ -1,0 +1,175 @@
+/**
+ * From a path (or the caller's own connection) to a connection with our tables in it. Whatever is
+ * wrong with the place becomes one `StoreOpenError` that says what to do.
+ */
+import { statfsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { HoldfastError, StoreOpenError, StoreUnavailableError } from "../../core/errors.ts";
+import { Connection } from "./connection.ts";
+import type { DatabaseLike } from "./database-like.ts";
+import { isUpToDate, migrate } from "./migrations.ts";
+import { isBusy, troubleOf } from "./sqlite-error.ts";
+import { Transaction, type TransactionSettings } from "./transaction.ts";
+
+export const IN_MEMORY = ":memory:";
+
+/** File systems on which a lock of one host is not seen by another: NFS, SMB, SMB2, CIFS. */
+const NETWORK_FILE_SYSTEMS: readonly number[] = [0x6969, 0x517b, 0xfe534d42, 0xff534d42];
+
+export interface OpenOptions extends TransactionSettings {
+  readonly place: { readonly file: string } | { readonly database: DatabaseLike };
+  /** Undefined: full for a file, and for the caller's connection whatever it is. */
+  readonly synchronous: "full" | "normal" | undefined;
+  readonly busyDeadlineMs: number;
+}
+
+export async function openDatabase(options: OpenOptions): Promise<Connection> {
+  const { place } = options;
+  const connection =
+    "file" in place
+      ? new Connection(openFile(place.file), { isBorrowed: false })
+      : new Connection(place.database);
+  const name = "file" in place ? `"${place.file}"` : "the given database";
+  try {
+    await setUp(connection, options);
+    return connection;
+  } catch (error) {
+    if (!connection.isBorrowed) connection.database.close();
+    throw openError(error, name);
+  }
+}
+
+function openFile(file: string): DatabaseLike {
+  const { DatabaseSync } = loadSqlite();
+  if (file !== IN_MEMORY) checkPlace(file);
+  try {
+    return new DatabaseSync(file);
+  } catch (error) {
+    throw openError(error, `"${file}"`);
+  }
+}
+
+/** Loaded when a store is opened, so that whoever only imports this package needs no SQLite. */
+function loadSqlite(): typeof import("node:sqlite") {
+  const load = (process as Partial<NodeJS.Process>).getBuiltinModule?.bind(process);
+  const sqlite = load?.("node:sqlite") as typeof import("node:sqlite") | undefined;
+  if (sqlite !== undefined) return sqlite;
+  throw new StoreOpenError(
+    `the SQLite store needs Node 22.13 or newer, and this is ${process.version}: update Node, or use another store`,
+  );
+}
+
+function checkPlace(file: string): void {
+  const path = resolve(file);
+  const folder = dirname(path);
+  const inFolder = statSync(folder, { throwIfNoEntry: false });
+  if (inFolder?.isDirectory() !== true) {
+    throw new StoreOpenError(`the folder of "${file}" does not exist: create "${folder}" first`);
+  }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    throw new StoreOpenError(`"${file}" is a folder: give the path of a file inside it`);
+  }
+  if (process.platform === "linux" && NETWORK_FILE_SYSTEMS.includes(statfsSync(folder).type)) {
+    throw new StoreOpenError(
+      `"${file}" is on a network file system, where SQLite's locks do not hold: use a local disk, or a store on a server`,
+    );
+  }
+}
+
+async function setUp(connection: Connection, options: OpenOptions): Promise<void> {
+  const { busyDeadlineMs, synchronous } = options;
+  const { database } = connection;
+  if (!connection.isBorrowed) database.exec("PRAGMA busy_timeout = 0");
+  // The first look into the file: one that is no database fails here.
+  await patiently(busyDeadlineMs, () => connection.value("PRAGMA schema_version") !== undefined);
+  if (!connection.isBorrowed) {
+    await patiently(busyDeadlineMs, () => {
+      if (connection.value("PRAGMA journal_mode") !== "wal")
+        database.exec("PRAGMA journal_mode = WAL");
+      return true;
+    });
+    // 8 MB of cache keep the ends of all the tables in memory, with a thousand lines open.
+    // The committer checkpoints: a background checkpointer let the WAL grow without bound.
+    database.exec(`
+      PRAGMA synchronous = ${synchronous === "normal" ? "NORMAL" : "FULL"};
+      PRAGMA cache_size = -64000;
+      PRAGMA wal_autocheckpoint = 1000;
+      PRAGMA journal_size_limit = 16777216`);
+  } else if (synchronous !== undefined) {
+    database.exec(`PRAGMA synchronous = ${synchronous === "normal" ? "NORMAL" : "FULL"}`);
+  }
+  await patiently(busyDeadlineMs, () => isUpToDate(connection) || migrateNow(connection));
+  stampClock(connection, options);
+}
+
+function migrateNow(connection: Connection): boolean {
+  if (!connection.tryBegin()) return false;
+  try {
+    migrate(connection);
+    connection.commit();
+    return true;
+  } catch (error) {
+    connection.rollback();
+    throw error;
+  }
+}
+
+/**
+ * Notes in the database how late it is, so that whoever opens it after the host's clock was set back
+ * knows. Also finds out whether the file can be written. Who has the lock now notes it as well.
+ */
+function stampClock(connection: Connection, settings: TransactionSettings): void {
+  if (!connection.tryBegin()) return;
+  try {
+    new Transaction(connection, settings).flush();
+    connection.commit();
+  } catch (error) {
+    connection.rollback();
+    throw error;
+  }
+}
+
+/** Repeats a step until it is done, as long as somebody else has the database. */
+async function patiently(deadlineMs: number, step: () => boolean): Promise<void> {
+  const start = performance.now();
+  for (;;) {
+    try {
+      if (step()) return;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
+    if (performance.now() - start >= deadlineMs) {
+      throw new StoreUnavailableError(
+        `another connection has held the database's lock for ${deadlineMs} ms: commit or close it, then open again`,
+        { mayHaveHappened: false },
+      );
+    }
+    await sleep(1 + 4 * Math.random());
+  }
+}
+
+function openError(error: unknown, name: string): unknown {
+  if (error instanceof HoldfastError) return error;
+  const detail = error instanceof Error ? error.message : String(error);
+  return new StoreOpenError(`${name} ${adviceFor(error)} (${detail})`, { cause: error });
+}
+
+function adviceFor(error: unknown): string {
+  switch (troubleOf(error)) {
+    case "notadb":
+      return "is not a SQLite database: give the path of another file, or move that one away";
+    case "readonly":
+      return "is read-only: give this process write permission for the file and its folder";
+    case "cantopen":
+      return "cannot be opened: check the permissions of the file and its folder";
+    case "full":
+      return "has no room: free disk space or raise its max_page_count, then open again";
+    case "corrupt":
+      return "is damaged: run PRAGMA integrity_check on it, and restore a backup if that fails";
+    case "io":
+      return "cannot be read or written: check the disk and the permissions of its folder";
+    default:
+      return "cannot be used as a store";
+  }
+}

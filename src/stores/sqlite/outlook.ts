@@ -1,0 +1,51 @@
+/** When a queue may have something for a caller. Reads only. */
+import type { Connection } from "./connection.ts";
+import { FOREVER, type Queue } from "./queue-book.ts";
+
+/** Open lines looked at for a ready job. More than that are believed: the lease will see. */
+const LOOK_AT_LINES = 64;
+
+const HAS_OPEN = `
+  SELECT 1 FROM (
+    SELECT line FROM holdfast_line INDEXED BY holdfast_line_open
+    WHERE q = ? AND state = 1 LIMIT ${LOOK_AT_LINES}) o
+  WHERE EXISTS (SELECT 1 FROM holdfast_ready r WHERE r.line = o.line) LIMIT 1`;
+const HAS_MANY_OPEN = `
+  SELECT 1 FROM holdfast_line INDEXED BY holdfast_line_open
+  WHERE q = ? AND state = 1 LIMIT 1 OFFSET ${LOOK_AT_LINES}`;
+const FREE = "state = 1 AND max_active IS NULL";
+const HAS_FREE = HAS_OPEN.replace("state = 1", FREE);
+const HAS_MANY_FREE = HAS_MANY_OPEN.replace("state = 1", FREE);
+const NEXT_DUE = `
+  SELECT run_at FROM holdfast_later INDEXED BY holdfast_later_due
+  WHERE q = ? ORDER BY run_at LIMIT 1`;
+const NEXT_HOLD_END = `
+  SELECT held_until FROM holdfast_line n INDEXED BY holdfast_line_held
+  WHERE q = ? AND state = 2 AND held_until < ${FOREVER}
+    AND EXISTS (SELECT 1 FROM holdfast_ready r WHERE r.line = n.line)
+  ORDER BY held_until LIMIT 1`;
+
+/**
+ * Now (or before) if a line is open, else when a job falls due or a hold ends, else `FOREVER`. What is
+ * only full is not worth coming back for (the settle that makes room sends a wakeup), and neither are
+ * capped lines to a caller that wants nothing from them.
+ */
+export function comeBackAt(
+  db: Connection,
+  queue: Queue,
+  { now, wantsCapped }: { readonly now: number; readonly wantsCapped: boolean },
+): number {
+  if (queue.heldUntil > now) return queue.heldUntil;
+  const nextDueAt = instantOf(db, NEXT_DUE, queue);
+  if (queue.isFull) return nextDueAt > now ? nextDueAt : FOREVER;
+  const isFree = queue.maxActive === null && queue.maxActivePerGroup === null;
+  if (!wantsCapped && !isFree) return nextDueAt;
+  const [some, many] = wantsCapped ? [HAS_OPEN, HAS_MANY_OPEN] : [HAS_FREE, HAS_MANY_FREE];
+  const hasOpen = db.value(some, queue.q) ?? db.value(many, queue.q);
+  if (nextDueAt <= now || hasOpen !== undefined) return now;
+  return Math.min(nextDueAt, instantOf(db, NEXT_HOLD_END, queue));
+}
+
+function instantOf(db: Connection, sql: string, queue: Queue): number {
+  return (db.value(sql, queue.q) as number | undefined) ?? FOREVER;
+}

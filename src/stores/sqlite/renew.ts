@@ -1,0 +1,28 @@
+import type { Renewal, RenewResult } from "../../core/store.ts";
+import { instantAfter } from "./clock.ts";
+import { seqOfHandle } from "./held-lease.ts";
+import { HAS_PAST } from "./standing.ts";
+import { takeAlong } from "./trail.ts";
+import type { Transaction } from "./transaction.ts";
+
+const EXTEND = `
+  UPDATE holdfast_leased SET until = ?, updated_at = ? WHERE seq = ? AND fence = ?
+  RETURNING cancel_asked`;
+const MARK_PAST = `UPDATE holdfast_leased SET flags = flags | ${HAS_PAST} WHERE seq = ?`;
+
+/** A lease that ran out but was not reaped is still its holder's: the fence decides, not the time. */
+export function renew(
+  tx: Transaction,
+  renewals: readonly Renewal[],
+  leaseMs: number,
+): RenewResult[] {
+  const until = instantAfter(tx.now, leaseMs);
+  return renewals.map((renewal) => {
+    const seq = seqOfHandle(tx, renewal);
+    if (seq === null) return "lost";
+    const row = tx.db.rows<[number]>(EXTEND).get(until, tx.now, seq, renewal.fence);
+    if (row === undefined) return "lost";
+    if (takeAlong(tx, seq, renewal.riders)) tx.db.run(MARK_PAST, seq);
+    return row[0] === 1 ? "cancel" : "kept";
+  });
+}

@@ -1,0 +1,286 @@
+/**
+ * The SQLite store: the embedded default. Its parts, one idea each: the tables (`schema.ts`), the
+ * batching of writes (`committer.ts`), one write transaction (`transaction.ts`), and a file for each
+ * verb, named as in the memory store, which defines what the verbs mean.
+ *
+ * Reads run on the same connection: every transaction of ours ends in the turn of the event loop it
+ * began in, so a read never finds one half done.
+ */
+import { realpathSync } from "node:fs";
+import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
+import type { Settlement, Store, StoreInfo, Target } from "../../core/store.ts";
+import { adopt } from "./adopt.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import { Clock, msOf } from "./clock.ts";
+import { Committer } from "./committer.ts";
+import type { Connection } from "./connection.ts";
+import { count, place, queuesWithDue } from "./count.ts";
+import { isDatabaseLike, type DatabaseLike } from "./database-like.ts";
+import { find, get } from "./find.ts";
+import { insert } from "./insert.ts";
+import { lease, peek } from "./lease.ts";
+import { amend, append, read, trim } from "./ledger.ts";
+import { lines } from "./lines-page.ts";
+import { hold, limit } from "./lines.ts";
+import { openDatabase } from "./open-database.ts";
+import { cancel, remove, reschedule, revive } from "./operate.ts";
+import { clearOutbox, readOutbox } from "./outbox.ts";
+import { isPruneDue, prune } from "./prune.ts";
+import { isReapDue, reap } from "./reap.ts";
+import { readRecords, scan, swap } from "./records.ts";
+import { renew } from "./renew.ts";
+import { settle } from "./settle.ts";
+import { Shares } from "./shares.ts";
+import { storeError } from "./sqlite-error.ts";
+import { moveDue } from "./standing.ts";
+import { describe } from "./store-info.ts";
+import type { Transaction } from "./transaction.ts";
+import { WakeSocket } from "./wake-socket.ts";
+import { Wakeups } from "./wakeup.ts";
+import { within } from "./within.ts";
+
+export type SqliteStoreOptions = SqlitePlace & {
+  /**
+   * `full` (default for a file): what was acknowledged survives power loss. `normal`: it survives the
+   * death of the process; the last moments before a power loss may be lost, never the file.
+   */
+  readonly synchronous?: "full" | "normal";
+  /** How long a write waits for another connection's transaction. Default 10 s. */
+  readonly busyDeadlineMs?: number;
+  /** How long ids and settled fences of deleted jobs are remembered. Default one hour. */
+  readonly remembersMs?: number;
+  /** The host's clock in milliseconds; a test brings its own. Default `Date.now`. */
+  readonly now?: () => number;
+};
+
+export type SqlitePlace =
+  /** A path, made if it is not there, or `:memory:`. */
+  | { readonly file: string }
+  /**
+   * The caller's own connection, `node:sqlite` or better-sqlite3. Its settings stay as they are (WAL
+   * mode is the caller's to choose), and it stays open when the store is closed.
+   */
+  | { readonly database: DatabaseLike };
+
+/** Moved into their lines before a look at them, at most. */
+const MOVE_DUE_AT_MOST = 1_000;
+
+export function sqliteStore(options: SqliteStoreOptions): Store {
+  const { busyDeadlineMs = 10_000, remembersMs = 3_600_000, now = Date.now } = options;
+  checkOptions(options);
+  const settings = { clock: new Clock(now), remembersMs };
+  const shares = new Shares();
+  const wakeups = new Wakeups();
+  let life: Life | null = null;
+  let opening: Promise<void> | null = null;
+  let closing: Promise<void> | null = null;
+  let wasOpen = false;
+
+  async function doOpen(): Promise<void> {
+    await closing;
+    if (life !== null) return;
+    const { synchronous } = options;
+    const connection = await openDatabase({
+      ...settings,
+      place: options,
+      synchronous,
+      busyDeadlineMs,
+    });
+    const path = connection.path();
+    const socket =
+      path === null
+        ? null
+        : new WakeSocket({
+            file: path,
+            onWakeup: (queues, finished) => wakeups.arrived(queues, finished),
+            onPeerWaits: () => committer.peerWaits(),
+          });
+    const checkpoints = new Checkpoints(connection);
+    const committer = new Committer({
+      ...settings,
+      connection,
+      busyDeadlineMs,
+      onCommit: (tx) => {
+        checkpoints.committed();
+        wakeups.committed(tx.wokenQueues, tx.finishedJobs);
+      },
+      onBusy: () => socket?.tellWaiting(),
+    });
+    await socket?.open();
+    const realPath = path === null ? null : realpathSync(path);
+    life = { connection, committer, socket, checkpoints, path: realPath };
+    wasOpen = true;
+    wakeups.open(connection, socket);
+  }
+
+  async function doClose({ connection, committer, socket, checkpoints }: Life): Promise<void> {
+    await committer.close();
+    wakeups.close();
+    socket?.close();
+    checkpoints.close();
+    if (!connection.isBorrowed) connection.database.close();
+  }
+
+  function openLife(): Life {
+    if (life !== null) return life;
+    const hint = wasOpen ? "is closed: call open() again" : "is not open: call open() first";
+    throw new ClosedError(`the SQLite store ${hint}`);
+  }
+
+  /** A verb that writes; it takes its turn with all others. `size` is about how many jobs it touches. */
+  async function write<T>(size: number, work: (tx: Transaction) => T): Promise<T> {
+    return openLife().committer.submit(size, work);
+  }
+
+  /** A verb that looks. */
+  async function look<T>(work: (db: Connection, now: number) => T): Promise<T> {
+    const { connection } = openLife();
+    try {
+      return work(connection, clockOf(connection));
+    } catch (error) {
+      throw storeError(error, { mayHaveHappened: false });
+    }
+  }
+
+  /** A verb that writes only if a look says so: an idle worker must not keep writing. */
+  async function writeIf<T>(
+    isDue: (db: Connection, now: number) => boolean,
+    { size, otherwise, work }: { size: number; otherwise: T; work: (tx: Transaction) => T },
+  ): Promise<T> {
+    return (await look(isDue)) ? write(size, work) : otherwise;
+  }
+
+  function clockOf(connection: Connection): number {
+    const seen = connection.value("SELECT clock FROM holdfast_head WHERE one = 1");
+    return msOf(settings.clock.micros(Number(seen ?? 0)));
+  }
+
+  return {
+    async open() {
+      opening ??= doOpen().finally(() => (opening = null));
+      await opening;
+    },
+    async close() {
+      await opening?.catch(() => {});
+      if (life !== null) {
+        const ending = doClose(life);
+        life = null;
+        closing = ending.finally(() => (closing = null));
+      }
+      await closing;
+    },
+    info: (): StoreInfo => describe(life?.connection ?? null, { ...options, remembersMs }),
+    now: () => look((_, at) => at),
+    onWakeup: (listener) => wakeups.listen(listener),
+
+    insert: async (jobs, how) => write(jobs.length, (tx) => insert(tx, jobs, how)),
+    adopt: async (jobs) => write(jobs.length, (tx) => adopt(tx, jobs)),
+    async lease(request) {
+      // With other writes waiting, the lease joins their transaction instead of looking first.
+      if (openLife().committer.isIdle || request.limit <= 0) {
+        const nothing = await look((db, at) => peek(db, request, at));
+        if (nothing !== null) return nothing;
+      }
+      return write(request.limit, (tx) => lease(tx, request, shares));
+    },
+    renew: async (renewals, leaseMs) =>
+      write(renewals.length, (tx) => renew(tx, renewals, leaseMs)),
+    settle: async (settlements) => write(sizeOf(settlements), (tx) => settle(tx, settlements)),
+    reap: (request) =>
+      writeIf(isReapDue, { size: request.limit, otherwise: [], work: (tx) => reap(tx, request) }),
+
+    cancel: async (target, why) => write(reach(target), (tx) => cancel(tx, target, why)),
+    revive: async (target, how, why) => write(reach(target), (tx) => revive(tx, target, how, why)),
+    reschedule: async (target, due, why) =>
+      write(reach(target), (tx) => reschedule(tx, target, due, why)),
+    remove: async (target, why) => write(reach(target), (tx) => remove(tx, target, why)),
+    prune: (policies, most) =>
+      writeIf((db, at) => isPruneDue(db, policies, at), {
+        ...{ size: most, otherwise: 0 },
+        work: (tx) => prune(tx, policies, most),
+      }),
+
+    get: (refs) => look((db, at) => get(db, refs, at)),
+    place: (ref) => look((db, at) => place(db, ref, at)),
+    find: (filter, page) => look((db, at) => find(db, filter, { page, now: at })),
+    count: () => look((db, at) => count(db, at)),
+
+    hold: async (changes) => write(changes.length, (tx) => hold(tx, changes)),
+    limit: async (changes) => write(changes.length, (tx) => limit(tx, changes)),
+    async lines(queue, page) {
+      // A line may exist only once its due jobs are moved into it.
+      await writeIf((db, at) => queuesWithDue(db, at).includes(queue), {
+        ...{ size: MOVE_DUE_AT_MOST, otherwise: undefined },
+        work: (tx) => moveDue(tx, tx.queues.findOrAdd(queue), MOVE_DUE_AT_MOST),
+      });
+      return look((db, at) => lines(db, queue, { page, now: at }));
+    },
+
+    outbox: {
+      read: (most) => look((db) => readOutbox(db, most)),
+      clear: async (ids) => write(ids.length, (tx) => clearOutbox(tx, ids)),
+    },
+    ledger: {
+      append: async (entries) => write(entries.length, (tx) => append(tx, entries)),
+      read: (filter, page) => look((db) => read(db, filter, page)),
+      amend: async (amendments) => write(amendments.length, (tx) => amend(tx, amendments)),
+      trim: async (request) => write(request.limit, (tx) => trim(tx, request)),
+    },
+    records: {
+      read: (keys) => look((db, at) => readRecords(db, keys, at)),
+      swap: async (swaps) => write(swaps.length, (tx) => swap(tx, swaps)),
+      scan: (request) => look((db, at) => scan(db, request, at)),
+    },
+
+    within(tx) {
+      const { connection, path } = openLife();
+      return within(tx, {
+        ...settings,
+        own: connection,
+        path,
+        realPath: realpathSync,
+        onEnded: (queues, finished) => wakeups.committed(queues, finished),
+        mustBeOpen: () => void openLife(),
+      });
+    },
+  };
+}
+
+/** What exists only while the store is open. */
+interface Life {
+  readonly connection: Connection;
+  readonly committer: Committer;
+  readonly socket: WakeSocket | null;
+  readonly checkpoints: Checkpoints;
+  /** Real path of the file; null in memory. */
+  readonly path: string | null;
+}
+
+function sizeOf(settlements: readonly Settlement[]): number {
+  return settlements.reduce((sum, { spawn }) => sum + 1 + (spawn?.length ?? 0), 0);
+}
+
+function reach(target: Target): number {
+  return "ids" in target ? target.ids.length : target.limit;
+}
+
+function checkOptions(options: SqliteStoreOptions): void {
+  const { synchronous, busyDeadlineMs, remembersMs } = options;
+  if ("file" in options ? !isPath(options.file) : !isDatabaseLike(options.database)) {
+    throw new InvalidOptionError(
+      "sqliteStore takes { file } with a path, or { database } with an open SQLite connection",
+    );
+  }
+  if (synchronous !== undefined && synchronous !== "full" && synchronous !== "normal") {
+    throw new InvalidOptionError('synchronous is "full" or "normal"');
+  }
+  for (const [name, ms] of Object.entries({ busyDeadlineMs, remembersMs })) {
+    if (ms !== undefined && !(Number.isFinite(ms) && ms >= 0)) {
+      throw new InvalidOptionError(`${name} takes milliseconds, 0 or more`);
+    }
+  }
+}
+
+function isPath(file: unknown): boolean {
+  return typeof file === "string" && file !== "" && !file.includes("\0");
+}

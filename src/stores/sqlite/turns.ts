@@ -1,0 +1,86 @@
+/**
+ * Fair turns between the open lines of a queue. A turn is as many jobs as the line's weight; a turn
+ * that one call did not use up goes on with the next call. Whose turn it is stands in the queue's
+ * row, so the turns go round across calls, callers and processes.
+ */
+export interface TurnTaker {
+  readonly line: number;
+  readonly weight: number | null;
+  /** How many more leases it may have. */
+  readonly room: number;
+  /** Does any cap concern it? */
+  readonly isCapped: boolean;
+}
+
+export interface Turn {
+  /** Whose turn it is (or was, if nothing is left of it). */
+  readonly line: number;
+  readonly left: number;
+}
+
+export interface Plan<L extends TurnTaker> {
+  /** How many of each line, in the order of their turns. */
+  readonly quotas: readonly { readonly line: L; readonly jobs: number }[];
+  /** Where the next call goes on. */
+  readonly turn: Turn;
+}
+
+/** How many jobs there are to hand out, and how many of them capped lines may have. */
+export interface Wanted {
+  readonly jobs: number;
+  readonly ofCapped: number;
+}
+
+/** `ring` begins with the line whose turn it is. Hands out so many jobs, round after round. */
+export function planTurns<L extends TurnTaker>(
+  ring: readonly L[],
+  { jobs, ofCapped }: Wanted,
+  current: Turn,
+): Plan<L> {
+  const [only] = ring;
+  if (only !== undefined && ring.length === 1) {
+    const taken = Math.min(jobs, only.room, only.isCapped ? ofCapped : Infinity);
+    return { quotas: taken > 0 ? [{ line: only, jobs: taken }] : [], turn: current };
+  }
+  const quotas = ring.map((line) => ({ line, jobs: 0 }));
+  let turn = current;
+  let left = jobs;
+  let cappedLeft = ofCapped;
+  let isStuck = false;
+  while (left > 0 && !isStuck) {
+    isStuck = true;
+    for (const quota of quotas) {
+      if (left === 0) break;
+      const { line } = quota;
+      const goesOn = turn.line === line.line && turn.left > 0;
+      const length = goesOn ? turn.left : (line.weight ?? 1);
+      const room = Math.min(line.room - quota.jobs, line.isCapped ? cappedLeft : Infinity);
+      const taken = Math.min(length, left, room);
+      if (taken <= 0) continue;
+      isStuck = false;
+      quota.jobs += taken;
+      left -= taken;
+      if (line.isCapped) cappedLeft -= taken;
+      // A line that has no more room ends its turn early.
+      const isFull = taken === room;
+      turn = { line: line.line, left: isFull ? 0 : length - taken };
+    }
+  }
+  return { quotas: quotas.filter((quota) => quota.jobs > 0), turn };
+}
+
+/** Puts the packs of several lines into the order of their turns. */
+export function interleave<T>(
+  packs: readonly { readonly items: readonly T[]; readonly weight: number }[],
+): T[] {
+  const [first] = packs;
+  if (first !== undefined && packs.length === 1) return [...first.items];
+  const all: T[] = [];
+  const longest = Math.max(0, ...packs.map(({ items, weight }) => items.length / weight));
+  for (let round = 0; round < longest; round++) {
+    for (const { items, weight } of packs) {
+      all.push(...items.slice(round * weight, (round + 1) * weight));
+    }
+  }
+  return all;
+}

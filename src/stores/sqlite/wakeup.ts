@@ -1,0 +1,146 @@
+/**
+ * Wakeups: to whoever listens in this process, and through `WakeSocket` to the other processes on
+ * the same file. They are hints: losing one costs latency only.
+ *
+ * The truth behind them is a look at `PRAGMA data_version` every half second while somebody listens.
+ * It changes when any other connection has committed, and then every queue with open lines is woken.
+ */
+import type { Wakeup } from "../../core/store.ts";
+import type { Connection } from "./connection.ts";
+import type { WakeSocket } from "./wake-socket.ts";
+
+const POLL_MS = 500;
+/** Hints to other processes are sent at once, then gathered for so long. */
+const GATHER_MS = 5;
+
+const DATA_VERSION = "PRAGMA data_version";
+const OPEN_QUEUES = `
+  SELECT name FROM holdfast_queue q WHERE EXISTS (
+    SELECT 1 FROM holdfast_line n INDEXED BY holdfast_line_open WHERE n.q = q.q AND n.state = 1)`;
+
+export class Wakeups {
+  readonly #listeners = new Set<(wakeup: Wakeup) => void>();
+  readonly #near = new Hints();
+  readonly #far = new Hints();
+  #isOnItsWay = false;
+  #gathering: NodeJS.Timeout | null = null;
+  #socket: WakeSocket | null = null;
+  #connection: Connection | null = null;
+  #poll: NodeJS.Timeout | null = null;
+  #dataVersion: unknown = null;
+
+  /** The same function may listen twice: each has its own way to stop. */
+  listen(listener: (wakeup: Wakeup) => void): () => void {
+    const own = (wakeup: Wakeup): void => listener(wakeup);
+    this.#listeners.add(own);
+    this.#listenersChanged();
+    return () => {
+      this.#listeners.delete(own);
+      this.#listenersChanged();
+    };
+  }
+
+  open(connection: Connection, socket: WakeSocket | null): void {
+    this.#connection = connection;
+    this.#socket = socket;
+    this.#dataVersion = connection.value(DATA_VERSION);
+    this.#listenersChanged();
+  }
+
+  /** Sends what is on its way to other processes and forgets the rest. */
+  close(): void {
+    this.#sendFar();
+    this.#connection = null;
+    this.#socket = null;
+    this.#listeners.clear();
+    this.#near.clear();
+    this.#listenersChanged();
+  }
+
+  /** After a commit of this process. */
+  committed(queues: ReadonlySet<string>, finished: readonly string[]): void {
+    if (queues.size === 0 && finished.length === 0) return;
+    if (this.#listeners.size > 0) {
+      this.#near.add(queues, finished);
+      this.#deliverSoon();
+    }
+    if (this.#socket?.hasListeningPeers !== true) return;
+    this.#far.add(queues, finished);
+    if (this.#gathering !== null) return;
+    this.#sendFar();
+    this.#gathering = setTimeout(() => {
+      this.#gathering = null;
+      this.#sendFar();
+    }, GATHER_MS);
+  }
+
+  /** From another process. */
+  arrived(queues: readonly string[], finished: readonly string[]): void {
+    this.#near.add(queues, finished);
+    this.#deliverSoon();
+  }
+
+  #sendFar(): void {
+    const wakeup = this.#far.take();
+    if (wakeup !== null) this.#socket?.send(wakeup);
+  }
+
+  /** Later than the verb that caused it: a listener that calls the store must not be inside a verb. */
+  #deliverSoon(): void {
+    if (this.#isOnItsWay) return;
+    this.#isOnItsWay = true;
+    queueMicrotask(() => {
+      this.#isOnItsWay = false;
+      const wakeup = this.#near.take();
+      if (wakeup === null) return;
+      for (const listener of [...this.#listeners]) listener(wakeup);
+    });
+  }
+
+  #listenersChanged(): void {
+    const isListening = this.#listeners.size > 0 && this.#connection !== null;
+    this.#socket?.setListening(isListening);
+    if (isListening && this.#poll === null) {
+      this.#poll = setInterval(() => this.#look(), POLL_MS).unref();
+    } else if (!isListening && this.#poll !== null) {
+      clearInterval(this.#poll);
+      this.#poll = null;
+    }
+  }
+
+  #look(): void {
+    const connection = this.#connection;
+    if (connection === null) return;
+    try {
+      const version = connection.value(DATA_VERSION);
+      if (version === this.#dataVersion) return;
+      this.#dataVersion = version;
+      const names = connection.rows<[string]>(OPEN_QUEUES).all();
+      this.arrived(names.flat(), []);
+    } catch {
+      // The database is away for a moment. The next look will tell.
+    }
+  }
+}
+
+class Hints {
+  readonly #queues = new Set<string>();
+  #finished: string[] = [];
+
+  add(queues: Iterable<string>, finished: readonly string[]): void {
+    for (const queue of queues) this.#queues.add(queue);
+    for (const id of finished) this.#finished.push(id);
+  }
+
+  take(): Wakeup | null {
+    if (this.#queues.size === 0 && this.#finished.length === 0) return null;
+    const wakeup = { queues: [...this.#queues], finished: this.#finished };
+    this.clear();
+    return wakeup;
+  }
+
+  clear(): void {
+    this.#queues.clear();
+    this.#finished = [];
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * `insert` and `settle` inside the caller's own transaction, on the caller's own connection: what is
+ * written there exists exactly if the caller commits.
+ *
+ * While such a transaction is open it is the only writer of the file; every other write waits. It
+ * should begin with BEGIN IMMEDIATE: one that begins with a read and writes later fails at once if
+ * anybody else has written meanwhile, and no waiting helps.
+ */
+import { NotInTransactionError } from "../../core/errors.ts";
+import type { WithinTransaction } from "../../core/store.ts";
+import { Connection } from "./connection.ts";
+import { isDatabaseLike, type DatabaseLike } from "./database-like.ts";
+import { insert } from "./insert.ts";
+import { settle } from "./settle.ts";
+import { storeError } from "./sqlite-error.ts";
+import { Transaction, type TransactionSettings } from "./transaction.ts";
+
+export interface WithinOptions extends TransactionSettings {
+  /** The store's own connection, which may be the caller's. */
+  readonly own: Connection;
+  /** Real path of the store's file; null in memory. */
+  readonly path: string | null;
+  readonly realPath: (path: string) => string;
+  /** What the transaction owes to those who listen, once it has ended. */
+  readonly onEnded: (queues: ReadonlySet<string>, finished: readonly string[]) => void;
+  /** Throws if the store is not open. */
+  readonly mustBeOpen: () => void;
+}
+
+/** Prepared statements are kept with the caller's connection, as long as that lives. */
+const connections = new WeakMap<DatabaseLike, Connection>();
+
+export function within(tx: unknown, options: WithinOptions): WithinTransaction {
+  const connection = connectionOf(tx, options);
+  const isOpen = (): boolean => connection.isInTransaction();
+  if (!isOpen()) throw notInTransaction("is not inside a transaction: begin one first");
+  const watch = new EndWatch(connection, options.onEnded);
+
+  function run<T>(work: (tx: Transaction) => T): T {
+    options.mustBeOpen();
+    if (!isOpen()) throw notInTransaction("has ended: begin another");
+    // One call is all or none, also if the caller catches its error and commits the rest.
+    connection.database.exec("SAVEPOINT holdfast_within");
+    try {
+      const transaction = new Transaction(connection, options);
+      const answer = work(transaction);
+      transaction.flush();
+      connection.database.exec("RELEASE holdfast_within");
+      watch.add(transaction);
+      return answer;
+    } catch (error) {
+      undo(connection);
+      throw storeError(error, { mayHaveHappened: false });
+    }
+  }
+
+  return {
+    async insert(jobs, insertOptions) {
+      return jobs.length === 0 ? [] : run((inner) => insert(inner, jobs, insertOptions));
+    },
+    async settle(settlements) {
+      return settlements.length === 0 ? [] : run((inner) => settle(inner, settlements));
+    },
+    isOpen,
+  };
+}
+
+function connectionOf(tx: unknown, { own, path, realPath }: WithinOptions): Connection {
+  if (!isDatabaseLike(tx)) {
+    throw notInTransaction("is not a node:sqlite or better-sqlite3 database");
+  }
+  if (tx === own.database) return own;
+  const known = connections.get(tx) ?? new Connection(tx);
+  connections.set(tx, known);
+  const theirs = known.path();
+  if (path === null || theirs === null || realPath(theirs) !== path) {
+    throw notInTransaction("is connected to another database than this store");
+  }
+  return known;
+}
+
+function notInTransaction(what: string): NotInTransactionError {
+  return new NotInTransactionError(`within(tx) was given a tx that ${what}`);
+}
+
+function undo(connection: Connection): void {
+  try {
+    connection.database.exec("ROLLBACK TO holdfast_within");
+    connection.database.exec("RELEASE holdfast_within");
+  } catch {
+    // The whole transaction is rolled back already (a full disk does that).
+  }
+}
+
+/**
+ * Nobody tells us when the caller commits, so we look: soon and then less and less often, about a
+ * minute in all. Whoever has a transaction open longer than that leaves it to the poll.
+ */
+class EndWatch {
+  readonly #connection: Connection;
+  readonly #onEnded: WithinOptions["onEnded"];
+  readonly #queues = new Set<string>();
+  readonly #finished: string[] = [];
+  #isWatching = false;
+
+  constructor(connection: Connection, onEnded: WithinOptions["onEnded"]) {
+    this.#connection = connection;
+    this.#onEnded = onEnded;
+  }
+
+  add({ wokenQueues, finishedJobs }: Transaction): void {
+    for (const queue of wokenQueues) this.#queues.add(queue);
+    this.#finished.push(...finishedJobs);
+    if (this.#isWatching || this.#queues.size + this.#finished.length === 0) return;
+    this.#isWatching = true;
+    setImmediate(() => this.#look(0));
+  }
+
+  #look(looks: number): void {
+    let isOpen = false;
+    try {
+      isOpen = this.#connection.isInTransaction();
+    } catch {
+      // Closed by its owner: ended.
+    }
+    if (!isOpen) {
+      this.#isWatching = false;
+      this.#onEnded(new Set(this.#queues), [...this.#finished]);
+      this.#queues.clear();
+      this.#finished.length = 0;
+    } else if (looks < 10) {
+      setImmediate(() => this.#look(looks + 1));
+    } else if (looks < 100) {
+      setTimeout(() => this.#look(looks + 1), Math.min(1_000, looks)).unref();
+    }
+  }
+}

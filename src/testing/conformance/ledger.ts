@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import type { LedgerEntry, LedgerFilter } from "../../core/ledger.ts";
+import type { Store } from "../../core/store.ts";
+import { entriesOf } from "./looking.ts";
+import { idsOf, insertOne, newId, sortedIdsOf } from "./new-job.ts";
+import { chapter } from "./scenario.ts";
+import { die, ledgerEntry, settle } from "./settling.ts";
+import { takeOne } from "./take.ts";
+import { HOUR_MS } from "./times.ts";
+
+/** Appends entries with distinct times, oldest first. */
+async function append(
+  store: Store,
+  ...overrides: readonly Partial<LedgerEntry>[]
+): Promise<LedgerEntry[]> {
+  const entries = overrides.map((one, index) => ledgerEntry({ at: 1_000 + index, ...one }));
+  const results = await store.ledger.append(entries);
+  assert.deepEqual(new Set(results), new Set(["added"]));
+  return entries;
+}
+
+async function assertRead(
+  store: Store,
+  filter: LedgerFilter,
+  expected: readonly (LedgerEntry | undefined)[],
+): Promise<void> {
+  const wanted = expected.filter((entry) => entry !== undefined);
+  assert.deepEqual(sortedIdsOf(await entriesOf(store, filter)), sortedIdsOf(wanted));
+}
+
+export const ledger = chapter("ledger", {
+  "an entry is kept as it was written": async ({ store }) => {
+    const [entry] = await append(store, {
+      kind: "audit",
+      jobId: newId(),
+      type: "email.send",
+      queue: "mail",
+      group: "tenant-7",
+      category: "auth",
+      state: "open",
+      body: '{ "who": "ann" }',
+    });
+    assert.deepEqual(await entriesOf(store), [{ ...entry, amendedAt: null }]);
+  },
+
+  "an entry without a time gets the ledger's": async ({ store }) => {
+    const before = await store.now();
+    await append(store, { at: null });
+    const after = await store.now();
+    const [entry] = await entriesOf(store);
+    assert.ok(entry && before <= entry.at && entry.at <= after);
+  },
+
+  "appending again changes nothing": async ({ store }) => {
+    const [entry] = await append(store, { body: '"first"', at: null });
+    assert.ok(entry);
+    const before = await entriesOf(store);
+    const again = { ...entry, body: '"second"', state: "resolved" };
+    assert.deepEqual(await store.ledger.append([again]), ["duplicate"]);
+    assert.deepEqual(await entriesOf(store), before);
+  },
+
+  "a duplicate hinders no other, also inside one call": async ({ store }) => {
+    const [first, second] = [ledgerEntry({ at: 1 }), ledgerEntry({ at: 2 })];
+    assert.deepEqual(await store.ledger.append([first, first, second]), [
+      "added",
+      "duplicate",
+      "added",
+    ]);
+    assert.equal((await entriesOf(store)).length, 2);
+  },
+
+  "the newest entry is read first": async ({ store }) => {
+    const entries = await append(store, { at: 3_000 }, { at: 1_000 }, { at: 2_000 });
+    const [newest, oldest, middle] = entries;
+    assert.deepEqual(
+      idsOf(await entriesOf(store)),
+      [newest, middle, oldest].map((entry) => entry?.id),
+    );
+  },
+
+  "pages of entries follow each other without gap or repetition": async ({ store }) => {
+    const entries = await append(store, ...Array.from({ length: 23 }, () => ({})));
+    assert.deepEqual(idsOf(await entriesOf(store, {}, 5)), idsOf(entries.toReversed()));
+  },
+
+  "entries of one instant are all read, page by page": async ({ store }) => {
+    const entries = await append(store, ...Array.from({ length: 12 }, () => ({ at: 5_000 })));
+    assert.deepEqual(sortedIdsOf(await entriesOf(store, {}, 5)), sortedIdsOf(entries));
+  },
+
+  "entries that come or change while one pages are no trouble": async ({ store }) => {
+    const entries = await append(store, ...Array.from({ length: 9 }, () => ({})));
+    const first = await store.ledger.read({}, { limit: 4 });
+    await append(store, { at: 9_000 });
+    await store.ledger.amend(entries.map(({ id }) => ({ id, state: "resolved" })));
+    const seen = idsOf(first.entries);
+    let cursor = first.nextCursor;
+    while (cursor !== null) {
+      const page = await store.ledger.read({}, { limit: 4, cursor });
+      seen.push(...idsOf(page.entries));
+      cursor = page.nextCursor;
+    }
+    assert.deepEqual(seen, idsOf(entries.toReversed()));
+  },
+
+  "entries are found by each of their words": async ({ store }) => {
+    const words = ["kind", "jobId", "type", "queue", "group", "category", "state"] as const;
+    for (const word of words) {
+      const [wanted] = await append(store, { [word]: `wanted-${word}` }, { [word]: "other" });
+      await assertRead(store, { [word]: `wanted-${word}` }, [wanted]);
+    }
+  },
+
+  "the empty group is a group, and no group is not it": async ({ store }) => {
+    const [empty] = await append(store, { group: "" }, { group: null }, { group: "a" });
+    await assertRead(store, { group: "" }, [empty]);
+  },
+
+  "entries are found by id and by time, from inclusive, to exclusive": async ({ store }) => {
+    const [a, b, c] = await append(store, { at: 1_000 }, { at: 2_000 }, { at: 3_000 });
+    assert.ok(a && b && c);
+    await assertRead(store, { ids: [c.id, a.id, newId()] }, [a, c]);
+    await assertRead(store, { ids: [] }, []);
+    await assertRead(store, { from: 2_000 }, [b, c]);
+    await assertRead(store, { to: 2_000 }, [a]);
+    await assertRead(store, { from: 2_000, to: 3_000, ids: [a.id, b.id] }, [b]);
+  },
+
+  "all conditions must hold for an entry": async ({ store }) => {
+    const [wanted] = await append(
+      store,
+      { kind: "failure", queue: "mail", category: "auth" },
+      { kind: "audit", queue: "mail", category: "auth" },
+      { kind: "failure", queue: "sms", category: "auth" },
+      { kind: "failure", queue: "mail", category: "network" },
+    );
+    const filter = { kind: "failure", queue: "mail", category: "auth", state: "open", from: 0 };
+    await assertRead(store, filter, [wanted]);
+  },
+
+  "an amendment replaces state, body or both, and nothing else": async ({ store }) => {
+    const [a, b, c] = await append(store, {}, {}, {});
+    assert.ok(a && b && c);
+    const before = await store.now();
+    const results = await store.ledger.amend([
+      { id: a.id, state: "resolved" },
+      { id: b.id, body: '"new"' },
+      { id: c.id, state: "replayed", body: '"both"' },
+      { id: newId(), state: "resolved" },
+    ]);
+    assert.deepEqual(results, ["amended", "amended", "amended", "missing"]);
+    const read = (await entriesOf(store)).toReversed();
+    assert.deepEqual(
+      read.map((entry) => ({ ...entry, amendedAt: null })),
+      [
+        { ...a, state: "resolved", amendedAt: null },
+        { ...b, body: '"new"', amendedAt: null },
+        { ...c, state: "replayed", body: '"both"', amendedAt: null },
+      ],
+    );
+    assert.ok(read.every((entry) => entry.amendedAt !== null && entry.amendedAt >= before));
+  },
+
+  "an amended entry is found by its new state only": async ({ store }) => {
+    const [entry] = await append(store, {});
+    assert.ok(entry);
+    await store.ledger.amend([{ id: entry.id, state: "resolved" }]);
+    await assertRead(store, { state: "resolved" }, [entry]);
+    await assertRead(store, { state: "open" }, []);
+  },
+
+  "old entries of one kind are trimmed, at most so many": async ({ store }) => {
+    const young = (await store.now()) - HOUR_MS / 2;
+    const old = young - 10 * HOUR_MS;
+    const ages = [old, old + 1, old + 2, young];
+    const entries = await append(store, ...ages.map((at) => ({ at, kind: "tick" })));
+    const [audit] = await append(store, { at: old, kind: "audit" });
+    const request = { kind: "tick", olderThanMs: HOUR_MS, limit: 2 };
+    let trimmed = 0;
+    for (let call = 0; call < 5; call++) {
+      const count = await store.ledger.trim(request);
+      assert.ok(count <= 2);
+      trimmed += count;
+    }
+    assert.equal(trimmed, 3);
+    await assertRead(store, {}, [entries[3], audit]);
+  },
+
+  "entries of a settle are in the ledger with the outcome": async ({ store }) => {
+    const job = await insertOne(store);
+    const entry = ledgerEntry({ jobId: job.id, body: '{"why":"refused"}' });
+    await settle(store, await takeOne(store), die(), { entries: [entry] });
+    const [stored] = await entriesOf(store, { jobId: job.id });
+    assert.deepEqual({ ...stored, at: null, amendedAt: null }, { ...entry, amendedAt: null });
+  },
+
+  "entries outlive their job": async ({ store }) => {
+    const job = await insertOne(store);
+    const entry = ledgerEntry({ jobId: job.id });
+    await settle(store, await takeOne(store), die(), { entries: [entry] });
+    await store.remove({ ids: [{ id: job.id }] }, { reason: null, by: null });
+    await assertRead(store, { jobId: job.id }, [entry]);
+  },
+});

@@ -1,0 +1,178 @@
+/** What rides along with renew and settle: progress, log lines, a checkpoint, finished steps. */
+import assert from "node:assert/strict";
+import { LOG_LENGTH } from "../../core/job.ts";
+import { jobOf } from "./looking.ts";
+import { insertOne } from "./new-job.ts";
+import { chapter } from "./scenario.ts";
+import { renew, retry, settle, snooze, succeed } from "./settling.ts";
+import { takeOne } from "./take.ts";
+import { LONG_MS, PASSED_MS, SHORT_MS } from "./times.ts";
+
+export const riders = chapter("riders", {
+  "everything that rides on a renewal is stored": async ({ store }) => {
+    const job = await insertOne(store);
+    const leased = await takeOne(store);
+    await renew(store, leased, {
+      progress: { percent: 12.5, message: "started" },
+      logs: ["one", "two"],
+      checkpoint: '{"row":100}',
+      steps: [{ name: "charge", value: '"ch_1"' }],
+    });
+    const { progress, logs, checkpoint, steps } = await jobOf(store, job);
+    assert.deepEqual(progress, { percent: 12.5, message: "started" });
+    assert.deepEqual(
+      logs.map((line) => line.text),
+      ["one", "two"],
+    );
+    assert.equal(checkpoint, '{"row":100}');
+    assert.deepEqual(steps, [{ name: "charge", value: '"ch_1"' }]);
+  },
+
+  "everything that rides on a settle is stored with it": async ({ store }) => {
+    const job = await insertOne(store);
+    await settle(store, await takeOne(store), retry(LONG_MS), {
+      riders: {
+        progress: { percent: 50, message: null },
+        logs: ["last words"],
+        checkpoint: "7",
+        steps: [{ name: "a", value: "1" }],
+      },
+    });
+    const { progress, logs, checkpoint, steps } = await jobOf(store, job);
+    assert.deepEqual(progress, { percent: 50, message: null });
+    assert.deepEqual(
+      logs.map((line) => line.text),
+      ["last words"],
+    );
+    assert.deepEqual([checkpoint, steps], ["7", [{ name: "a", value: "1" }]]);
+  },
+
+  "a log line carries the store's time": async ({ store }) => {
+    const job = await insertOne(store);
+    const leased = await takeOne(store);
+    const before = await store.now();
+    await renew(store, leased, { logs: ["now"] });
+    const after = await store.now();
+    const [line] = (await jobOf(store, job)).logs;
+    assert.ok(line && before <= line.at && line.at <= after);
+  },
+
+  "of progress and checkpoint the last one stays": async ({ store }) => {
+    const job = await insertOne(store);
+    const leased = await takeOne(store);
+    await renew(store, leased, { progress: { percent: 10, message: "a" }, checkpoint: "1" });
+    await renew(store, leased, { progress: { percent: 5, message: null }, checkpoint: "2" });
+    const { progress, checkpoint } = await jobOf(store, job);
+    assert.deepEqual([progress, checkpoint], [{ percent: 5, message: null }, "2"]);
+  },
+
+  "a renewal without riders leaves them all as they are": async ({ store }) => {
+    const job = await insertOne(store);
+    const leased = await takeOne(store);
+    await renew(store, leased, {
+      progress: { percent: 10, message: "a" },
+      logs: ["a"],
+      checkpoint: "1",
+      steps: [{ name: "a", value: "1" }],
+    });
+    const before = await jobOf(store, job);
+    await renew(store, leased);
+    await renew(store, leased, {});
+    const after = await jobOf(store, job);
+    assert.deepEqual(
+      [after.progress, after.logs, after.checkpoint, after.steps],
+      [before.progress, before.logs, before.checkpoint, before.steps],
+    );
+  },
+
+  "steps are kept in the order they finished": async ({ store }) => {
+    const job = await insertOne(store);
+    const leased = await takeOne(store);
+    await renew(store, leased, { steps: [{ name: "b", value: "1" }] });
+    await renew(store, leased, {
+      steps: [
+        { name: "a", value: "2" },
+        { name: "c", value: "3" },
+      ],
+    });
+    assert.deepEqual(
+      (await jobOf(store, job)).steps.map((step) => step.name),
+      ["b", "a", "c"],
+    );
+  },
+
+  "a stored step is never overwritten": async ({ store }) => {
+    const job = await insertOne(store);
+    const leased = await takeOne(store);
+    await renew(store, leased, { steps: [{ name: "charge", value: '"first"' }] });
+    await renew(store, leased, {
+      steps: [
+        { name: "charge", value: '"second"' },
+        { name: "mail", value: "null" },
+      ],
+    });
+    assert.deepEqual((await jobOf(store, job)).steps, [
+      { name: "charge", value: '"first"' },
+      { name: "mail", value: "null" },
+    ]);
+  },
+
+  "the next attempt gets checkpoint and steps": async ({ store }) => {
+    await insertOne(store);
+    const first = await takeOne(store);
+    await renew(store, first, { checkpoint: "1", steps: [{ name: "a", value: "1" }] });
+    await settle(store, first, retry());
+    const second = await takeOne(store);
+    assert.deepEqual([second.checkpoint, second.steps], ["1", [{ name: "a", value: "1" }]]);
+    await settle(store, second, snooze(), { riders: { steps: [{ name: "b", value: "2" }] } });
+    const third = await takeOne(store);
+    assert.deepEqual(
+      third.steps.map((step) => step.name),
+      ["a", "b"],
+    );
+  },
+
+  "checkpoint, steps and logs survive a crash": async ({ store, place }) => {
+    const job = await insertOne(store);
+    const leased = await takeOne(store, { leaseMs: SHORT_MS });
+    const saved = { checkpoint: "1", steps: [{ name: "a", value: "1" }], logs: ["here"] };
+    await renew(store, leased, saved, SHORT_MS);
+    await place.advance(PASSED_MS);
+    await store.reap({ limit: 1 });
+    const again = await takeOne(store);
+    assert.deepEqual([again.checkpoint, again.steps], [saved.checkpoint, saved.steps]);
+    assert.equal((await jobOf(store, job)).logs[0]?.text, "here");
+  },
+
+  "of many log lines the last two hundred are kept": async ({ store }) => {
+    const job = await insertOne(store);
+    const leased = await takeOne(store);
+    const lines = Array.from({ length: 450 }, (_, index) => `line ${index}`);
+    await renew(store, leased, { logs: lines.slice(0, 150) });
+    await renew(store, leased, { logs: lines.slice(150, 300) });
+    await settle(store, leased, succeed(), { riders: { logs: lines.slice(300) } });
+    assert.deepEqual(
+      (await jobOf(store, job)).logs.map((line) => line.text),
+      lines.slice(-LOG_LENGTH),
+    );
+  },
+
+  "more log lines than are kept may come in one call": async ({ store }) => {
+    const job = await insertOne(store);
+    const lines = Array.from({ length: 250 }, (_, index) => `line ${index}`);
+    await renew(store, await takeOne(store), { logs: lines });
+    assert.deepEqual(
+      (await jobOf(store, job)).logs.map((line) => line.text),
+      lines.slice(-LOG_LENGTH),
+    );
+  },
+
+  "a repeated settle writes its log lines once": async ({ store }) => {
+    const job = await insertOne(store);
+    const leased = await takeOne(store);
+    const extras = { riders: { logs: ["once"] } };
+    await settle(store, leased, succeed(), extras);
+    await settle(store, leased, succeed(), extras);
+    assert.equal((await jobOf(store, job)).logs.length, 1);
+  },
+});
