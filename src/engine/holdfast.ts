@@ -10,6 +10,7 @@ import { ClosedError, InvalidOptionError, UnsupportedError } from "../core/error
 import { checkObject, checkWhole, MAX_DURATION_MS, refuseUnknown } from "../core/option-checks.ts";
 import type { InferInput, InferOutput, StandardSchema } from "../core/standard-schema.ts";
 import type { Store, StoreInfo } from "../core/store.ts";
+import { checkNode } from "./check-node.ts";
 import { Composer } from "./compose-job.ts";
 import { currentAttempt, refuseInOpenTransaction } from "./current-attempt.ts";
 import { Events, type EventListener, type EventName } from "./events.ts";
@@ -78,6 +79,7 @@ export class Holdfast<const Jobs extends readonly AnyContract[] = readonly []> {
   #closing: Promise<void> | null = null;
 
   constructor(options: HoldfastOptions<Jobs>) {
+    checkNode();
     checkObject("new Holdfast", options);
     refuseUnknown("new Holdfast", options, OPTIONS);
     if (typeof options.store?.lease !== "function") {

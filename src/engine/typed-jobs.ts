@@ -14,8 +14,16 @@ export type OutputOf<Contract> =
 export type ResultOf<Contract> =
   Contract extends JobContract<string, infer _Input, infer _Output, infer Result> ? Result : never;
 
-/** The types of the contracts given to `new Holdfast({ jobs })`. */
-export type TypeOf<Jobs extends readonly AnyContract[]> = Jobs[number]["type"];
+/**
+ * The types of the contracts given to `new Holdfast({ jobs })`; those whose type the compiler knows
+ * only as `string` cannot be told apart and are left out.
+ */
+export type TypeOf<Jobs extends readonly AnyContract[]> = NarrowTypeOf<Jobs[number]>;
+type NarrowTypeOf<Contract> = Contract extends { readonly type: infer Type extends string }
+  ? string extends Type
+    ? never
+    : Type
+  : never;
 export type ContractOf<Jobs extends readonly AnyContract[], Type extends string> = Extract<
   Jobs[number],
   { readonly type: Type }
