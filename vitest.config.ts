@@ -1,9 +1,17 @@
 import { defineConfig } from "vitest/config";
+import { SkipReporter } from "./test/runner/skip-reporter.ts";
+import { SlowFilesLast } from "./test/runner/slow-files-last.ts";
 
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     testTimeout: 30_000,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
+    // Processes, not threads: a test that ends its process must not take the others along.
+    pool: "forks",
+    // One per core, on two cores too, where the default would be one.
+    maxWorkers: "100%",
+    sequence: { sequencer: SlowFilesLast },
+    reporters: ["default", new SkipReporter()],
   },
 });

@@ -47,7 +47,6 @@ export {
   InvalidPayloadError,
   JobCancelledError,
   JobNotFoundError,
-  JobStatusError,
   JobTimeoutError,
   LeaseLostError,
   NotInTransactionError,

@@ -102,17 +102,6 @@ export class JobNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_JOB_NOT_FOUND";
 }
 
-/** The job is not in a status that allows this. */
-export class JobStatusError extends HoldfastError {
-  readonly code = "HOLDFAST_JOB_STATUS";
-  readonly status: JobStatus;
-
-  constructor(message: string, status: JobStatus) {
-    super(message);
-    this.status = status;
-  }
-}
-
 export class WaitTimeoutError extends HoldfastError {
   readonly code = "HOLDFAST_WAIT_TIMEOUT";
   override readonly isRetryable = true;

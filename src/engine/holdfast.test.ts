@@ -7,7 +7,6 @@ import {
   InvalidOptionError,
   InvalidPayloadError,
   JobNotFoundError,
-  JobStatusError,
   PayloadTooLargeError,
   TypeTakenError,
 } from "../index.ts";
@@ -58,13 +57,13 @@ describe("Holdfast", () => {
     await expect(hf.work({ queues: { q: 0 } })).rejects.toThrow(/weight/);
   });
 
-  it("cancels, retries and removes only what allows it", async () => {
+  it("cancels, retries and removes only what allows it, and says what happened", async () => {
     const { id } = await hf.enqueue("t", null, { queue: "q" });
-    await expect(hf.retry(id)).rejects.toThrow(JobStatusError);
+    expect(await hf.retry(id)).toBe("refused");
     expect(await hf.cancel(id)).toBe("cancelled");
     expect(await hf.cancel(id)).toBe("cancelled");
-    await hf.retry(id, { attempts: 1 });
-    await hf.remove(id);
+    expect(await hf.retry(id, { attempts: 1 })).toBe("retried");
+    expect(await hf.remove(id)).toBe("removed");
     await expect(hf.cancel(id)).rejects.toThrow(JobNotFoundError);
     await expect(hf.retry(id)).rejects.toThrow(JobNotFoundError);
     expect(await hf.job(id)).toBeNull();

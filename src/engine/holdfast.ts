@@ -266,16 +266,16 @@ export class Holdfast<const Jobs extends readonly AnyContract[] = readonly []> {
   ): ReturnType<Operator["lines"]> {
     return this.#operate((operator) => operator.lines(queue, page));
   }
-  /** Queued: cancelled now. Processing: its handler is asked to stop. */
-  cancel(id: string, options?: WhyOptions): Promise<"cancelled" | "asked"> {
+  /** Queued: cancelled now. Processing: its handler is asked to stop. Finished: refused. */
+  cancel(id: string, options?: WhyOptions): Promise<"cancelled" | "asked" | "refused"> {
     return this.#operate((operator) => operator.cancel(id, options));
   }
-  /** A dead or cancelled job runs again, with its history. */
-  retry(id: string, options?: RetryOptions): Promise<void> {
+  /** A dead or cancelled job runs again, with its history; any other is refused. */
+  retry(id: string, options?: RetryOptions): Promise<"retried" | "refused"> {
     return this.#operate((operator) => operator.retry(id, options));
   }
-  /** Forgets a job that is not running, and frees its idempotency key. */
-  remove(id: string, options?: WhyOptions): Promise<void> {
+  /** Forgets a job and frees its idempotency key; one that runs is refused. */
+  remove(id: string, options?: WhyOptions): Promise<"removed" | "refused"> {
     return this.#operate((operator) => operator.remove(id, options));
   }
   /** Holds a queue or a group of it; running jobs go on. */

@@ -1,6 +1,6 @@
 /** What a person or a program does to jobs and lines from outside: look, cancel, retry, hold, limit. */
 import { DEFAULT_RETRY, MAX_ATTEMPTS } from "../core/backoff.ts";
-import { InvalidOptionError, JobNotFoundError, JobStatusError } from "../core/errors.ts";
+import { InvalidOptionError, JobNotFoundError } from "../core/errors.ts";
 import { ERROR_CATEGORIES, JOB_STATUSES, type ErrorCategory, type JobStatus } from "../core/job.ts";
 import type { LimitChange, LineState, QueueState } from "../core/line.ts";
 import { checkName } from "../core/names.ts";
@@ -12,7 +12,7 @@ import {
   MAX_DURATION_MS,
   refuseUnknown,
 } from "../core/option-checks.ts";
-import type { Change, JobFilter, QueueCounts, Store } from "../core/store.ts";
+import type { Change, Changes, JobFilter, QueueCounts, Store } from "../core/store.ts";
 import { cleanText } from "../core/text.ts";
 import { payloadHash } from "./compose-job.ts";
 import { jobListing, jobView, type JobListing, type JobView } from "./job-view.ts";
@@ -121,16 +121,14 @@ export class Operator {
     return this.#store.lines(checkName("queue", queue), { limit, cursor: page.cursor ?? null });
   }
 
-  /** Queued: cancelled now. Processing: its handler is asked to stop. */
-  async cancel(id: string, options: WhyOptions = {}): Promise<"cancelled" | "asked"> {
+  /** Queued: cancelled now. Processing: its handler is asked to stop. Finished: refused. */
+  async cancel(id: string, options: WhyOptions = {}): Promise<"cancelled" | "asked" | "refused"> {
     const target = { ids: [{ id: checkId(id) }] };
-    const change = only(await this.#store.cancel(target, whyOf("cancel", options)));
-    if (change.result === "asked") return "asked";
-    expectDone(change, "cancel");
-    return "cancelled";
+    const result = resultOf(await this.#store.cancel(target, whyOf("cancel", options)));
+    return result === "done" ? "cancelled" : result;
   }
 
-  async retry(id: string, options: RetryOptions = {}): Promise<void> {
+  async retry(id: string, options: RetryOptions = {}): Promise<"retried" | "refused"> {
     const { attempts, delayMs = 0, payload, ...why } = options;
     checkWhole("delayMs", delayMs, { min: 0, max: MAX_DURATION_MS });
     if (attempts !== undefined) checkWhole("attempts", attempts, { min: 1, max: MAX_ATTEMPTS });
@@ -144,12 +142,14 @@ export class Operator {
       ...(payload !== undefined && { payload: this.#newPayload(found.type, payload) }),
     };
     const target = { ids: [{ id, queue: found.queue }] };
-    expectDone(only(await this.#store.revive(target, revival, whyOf("retry", why))), "retry");
+    const result = resultOf(await this.#store.revive(target, revival, whyOf("retry", why)));
+    return result === "done" ? "retried" : "refused";
   }
 
-  async remove(id: string, options: WhyOptions = {}): Promise<void> {
+  async remove(id: string, options: WhyOptions = {}): Promise<"removed" | "refused"> {
     const target = { ids: [{ id: checkId(id) }] };
-    expectDone(only(await this.#store.remove(target, whyOf("remove", options))), "remove");
+    const result = resultOf(await this.#store.remove(target, whyOf("remove", options)));
+    return result === "done" ? "removed" : "refused";
   }
 
   async pause(target: LineTarget, options: PauseOptions = {}): Promise<void> {
@@ -248,17 +248,11 @@ function whyOf(what: string, why: WhyOptions): { reason: string | null; by: stri
   };
 }
 
-function only({ changes }: { readonly changes: readonly Change[] }): Change {
-  return changes[0]!;
-}
-
-function expectDone(change: Change, verb: string): void {
-  if (change.result === "done") return;
-  if (change.result === "missing" || change.status === null) throw notFound(change.id);
-  throw new JobStatusError(
-    `job ${change.id} is ${change.status}: ${verb} does not apply to it`,
-    change.status,
-  );
+/** Of the one job that was named. A status that does not allow it is an answer, not an error. */
+function resultOf({ changes }: Changes): Exclude<Change["result"], "missing"> {
+  const [change] = changes;
+  if (!change || change.result === "missing") throw notFound(change?.id ?? "");
+  return change.result;
 }
 
 function notFound(id: string): JobNotFoundError {

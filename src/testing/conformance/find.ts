@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { InvalidCursorError } from "../../core/errors.ts";
 import type { JobFilter, Store } from "../../core/store.ts";
 import { findAll, jobOf } from "./looking.ts";
 import {
@@ -234,12 +233,5 @@ export const find = chapter("find", {
     assert.ok(first && second);
     await store.remove({ ids: [{ id: first.id }] }, NOBODY);
     await assertFound(store, {}, [second]);
-  },
-
-  "a cursor that no store gave out is refused": async ({ store }) => {
-    await insertSome(store, 3);
-    for (const cursor of ["not a cursor", "{}", "é", "AAAA"]) {
-      await assert.rejects(store.find({}, { limit: 2, cursor }), InvalidCursorError);
-    }
   },
 });

@@ -86,6 +86,14 @@ export const hold = chapter("hold", {
     await takeNothing(store);
   },
 
+  "releasing what is not held changes nothing": async ({ store }) => {
+    await store.hold([released({ queue: "unheard-of" }), released({ group: "unheard-of" })]);
+    assert.deepEqual(await store.count(), []);
+    await insertOne(store);
+    await store.hold([released({ group: "unheard-of" }), released({ group: "" }), released()]);
+    await takeOne(store);
+  },
+
   "an owner's holds of a queue and of its lines are separate": async ({ store }) => {
     await insertOne(store, { group: "a" });
     await store.hold([held(), held({ group: "a" })]);

@@ -1,5 +1,6 @@
 /** The ten laws of the seam, one by one, each over all the verbs it speaks of. */
 import assert from "node:assert/strict";
+import { InvalidCursorError } from "../../core/errors.ts";
 import type { LeasedJob, Store } from "../../core/store.ts";
 import { assertCounts, entriesOf, FINISHED, findAll, jobOf, lineOf } from "./looking.ts";
 import {
@@ -118,6 +119,22 @@ export const laws = chapter("laws", {
     ]);
     assert.deepEqual(results, ["settled", "lost", "lost", "settled"]);
     await assertCounts(store, { processing: 2, succeeded: 1, dead: 1 });
+  },
+
+  "law 2: a cursor that no store gave out is refused, wherever there are pages": async ({
+    store,
+  }) => {
+    await insertSome(store, 3);
+    await store.ledger.append([ledgerEntry(), ledgerEntry()]);
+    for (const cursor of ["not a cursor", "{}", "é", "AAAA"]) {
+      const page = { limit: 1, cursor };
+      const step = { filter: {}, frozenAt: 0, ...page };
+      await assert.rejects(store.find({}, page), InvalidCursorError);
+      await assert.rejects(store.cancel(step, WHY), InvalidCursorError);
+      await assert.rejects(store.lines(QUEUE, page), InvalidCursorError);
+      await assert.rejects(store.ledger.read({}, page), InvalidCursorError);
+      await assert.rejects(store.records.scan({ prefix: "lock:", ...page }), InvalidCursorError);
+    }
   },
 
   "law 3: jobs that go in twice are there once": async ({ store }) => {

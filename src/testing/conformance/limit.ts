@@ -154,16 +154,24 @@ export const limit = chapter("limit", {
   "a change is a patch: what it does not name stays": async ({ store }) => {
     await store.limit([{ queue: QUEUE, group: null, maxActive: 3, maxWaiting: 7 }]);
     await store.limit([{ queue: QUEUE, group: null, maxActivePerGroup: 2 }]);
+    const patched = await queueOf(store);
+    assert.deepEqual([patched.maxActive, patched.maxActivePerGroup, patched.maxWaiting], [3, 2, 7]);
     await store.limit([{ queue: QUEUE, group: null, maxWaiting: null }]);
-    const { maxActive, maxActivePerGroup, maxWaiting } = await queueOf(store);
-    assert.deepEqual([maxActive, maxActivePerGroup, maxWaiting], [3, 2, null]);
+    const cleared = await queueOf(store);
+    assert.deepEqual(
+      [cleared.maxActive, cleared.maxActivePerGroup, cleared.maxWaiting],
+      [3, 2, null],
+    );
   },
 
   "a line's cap and weight can be read, and are patched one by one": async ({ store }) => {
     await store.limit([{ queue: QUEUE, group: "a", maxActive: 3 }]);
     await store.limit([{ queue: QUEUE, group: "a", weight: 5 }]);
-    const { maxActive, weight } = await lineOf(store, "a");
-    assert.deepEqual([maxActive, weight], [3, 5]);
+    const first = await lineOf(store, "a");
+    assert.deepEqual([first.maxActive, first.weight], [3, 5]);
+    await store.limit([{ queue: QUEUE, group: "a", maxActive: null }]);
+    const second = await lineOf(store, "a");
+    assert.deepEqual([second.maxActive, second.weight], [null, 5]);
   },
 
   "a lease takes no more from capped lines than its bound for them": async ({ store }) => {

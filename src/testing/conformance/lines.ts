@@ -99,6 +99,15 @@ export const lines = chapter("lines", {
     assert.equal((await lineOf(store, "held")).holds[0]?.reason, "closed");
   },
 
+  "a line whose jobs have all finished is no longer listed": async ({ store }) => {
+    await insertOne(store, { group: "a" });
+    await insertOne(store, { group: "b" });
+    await settle(store, await takeOne(store), succeed());
+    assert.equal((await linesOf(store)).length, 1);
+    await settle(store, await takeOne(store), succeed());
+    assert.deepEqual(await linesOf(store), []);
+  },
+
   "the lines of one queue say nothing of another's": async ({ store }) => {
     await insertOne(store, { group: "a" });
     await insertOne(store, { queue: "sms", group: "b" });

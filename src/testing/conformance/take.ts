@@ -26,7 +26,7 @@ export function leaseRequest(limit: number, options: TakeOptions = {}): LeaseReq
     worker,
     leaseMs,
     limit,
-    cappedLimit: options.cappedLimit ?? limit,
+    ...(options.cappedLimit === undefined ? {} : { cappedLimit: options.cappedLimit }),
     queues: queues.map((name) => ({ queue: name, limit })),
   };
 }

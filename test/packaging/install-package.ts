@@ -1,0 +1,116 @@
+/**
+ * Builds, packs and installs the package the way a user gets it: a tarball in an empty folder.
+ *
+ * Works from the sources into folders of its own, so it neither needs nor disturbs `dist`. Needs no
+ * network: the package has no dependencies, and what a user brings along (zod, types) is linked from
+ * our own node_modules.
+ */
+import { execFile } from "node:child_process";
+import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const BROUGHT_ALONG = ["zod", "@types/node", "undici-types"];
+
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface InstalledPackage {
+  /** Where a user's programs go. */
+  readonly folder: string;
+  /** What was packed: package.json beside dist, before npm saw it. */
+  readonly staged: string;
+  readonly tarball: string;
+  /** Runs a program of this Node in the folder, or in one below it. */
+  node(args: readonly string[], options?: RunOptions): Promise<Ran>;
+  tsc(args: readonly string[]): Promise<Ran>;
+  remove(): Promise<void>;
+}
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function installPackage(): Promise<InstalledPackage> {
+  const base = await mkdtemp(join(tmpdir(), "holdfast-package-"));
+  try {
+    return await installInto(base);
+  } catch (error) {
+    await rm(base, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function installInto(base: string): Promise<InstalledPackage> {
+  const staged = join(base, "staged");
+  const folder = join(base, "app");
+  await Promise.all([mkdir(staged), mkdir(folder)]);
+
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  const build = ["-p", join(ROOT, "tsconfig.build.json"), "--outDir", join(staged, "dist")];
+  await must(run(process.execPath, [tsc, ...build], { cwd: ROOT }));
+  for (const file of ["package.json", "README.md", "LICENSE", "CHANGELOG.md"]) {
+    await copyFile(join(ROOT, file), join(staged, file));
+  }
+  // Without scripts: they would build once more, in the wrong folder.
+  await must(npm(["pack", "--ignore-scripts", "--pack-destination", base], { cwd: staged }));
+  const tarballs = (await readdir(base)).filter((name) => name.endsWith(".tgz"));
+  const tarball = join(base, tarballs[0] ?? "npm pack wrote no tarball");
+
+  await writeFile(join(folder, "package.json"), `{ "private": true, "type": "module" }\n`);
+  await must(npm(["install", "--offline", "--no-audit", "--no-fund", tarball], { cwd: folder }));
+  await mkdir(join(folder, "node_modules/@types"), { recursive: true });
+  for (const name of BROUGHT_ALONG) {
+    await symlink(join(ROOT, "node_modules", name), join(folder, "node_modules", name), "junction");
+  }
+
+  return {
+    folder,
+    staged,
+    tarball,
+    node: (args, options) => run(process.execPath, args, { cwd: folder, ...options }),
+    tsc: (args) => run(process.execPath, [tsc, ...args], { cwd: folder }),
+    remove: () => rm(base, { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+function npm(args: readonly string[], options: RunOptions & { cwd: string }): Promise<Ran> {
+  // npm's own scripts set npm_* for the outer project; a user's shell has none of them.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^npm_(package|lifecycle|command)/.test(name)),
+  );
+  const shell = process.platform === "win32";
+  return run("npm", args, { ...options, env: env as Record<string, string>, shell });
+}
+
+function run(
+  program: string,
+  args: readonly string[],
+  options: RunOptions & { cwd: string; shell?: boolean },
+): Promise<Ran> {
+  const path = [join(process.execPath, ".."), process.env.PATH ?? ""].join(delimiter);
+  const env = { ...process.env, PATH: path, NO_COLOR: "1", ...options.env };
+  return new Promise((resolve) => {
+    execFile(
+      program,
+      args,
+      { ...options, env, maxBuffer: 2 ** 24, timeout: 120_000 },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
+        const why = error !== null && code === 1 && stdout + stderr === "" ? error.message : "";
+        resolve({ code, stdout, stderr: stderr + why });
+      },
+    );
+  });
+}
+
+async function must(running: Promise<Ran>): Promise<void> {
+  const { code, stdout, stderr } = await running;
+  if (code !== 0) throw new Error(`${stdout}${stderr}`.trim() || `ended with ${code}`);
+}

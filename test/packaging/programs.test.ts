@@ -1,0 +1,77 @@
+/**
+ * The programs people copy: each runs as it is written, against the installed package, on SQLite and
+ * on memory, and each type-checks there under strict settings.
+ */
+import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { installPackage, type InstalledPackage } from "./install-package.ts";
+
+const PROGRAMS = fileURLToPath(new URL("programs", import.meta.url));
+
+/** Programs that stand on a store; the others bring their own or need a database. */
+const ON_ANY_STORE = ["everything", "endings", "survives", "contract-web"];
+/** What a program is rightly told on stderr. */
+const WARNINGS: Readonly<Record<string, unknown>> = {
+  everything: expect.stringMatching(/^holdfast: no handler for type "email.track"[^\n]*\n$/),
+};
+
+describe("the front door's programs", () => {
+  let installed: InstalledPackage;
+
+  beforeAll(async () => {
+    installed = await installPackage();
+    await cp(PROGRAMS, join(installed.folder, "sqlite"), { recursive: true });
+    await cp(PROGRAMS, join(installed.folder, "memory"), { recursive: true });
+    for (const name of ON_ANY_STORE) {
+      const file = join(installed.folder, "memory", `${name}.ts`);
+      await writeFile(file, onMemory(await readFile(file, "utf8")));
+    }
+    await writeFile(
+      join(installed.folder, "tsconfig.json"),
+      JSON.stringify({
+        compilerOptions: {
+          ...{ target: "es2024", module: "nodenext", types: ["node"], noEmit: true },
+          ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+          ...{ verbatimModuleSyntax: true, allowImportingTsExtensions: true },
+        },
+        include: ["sqlite", "memory"],
+      }),
+    );
+  });
+  afterAll(() => installed?.remove());
+
+  /** Each in a folder of its own, so that no program finds another's database. */
+  async function runs(store: "sqlite" | "memory", name: string, env: Record<string, string> = {}) {
+    const cwd = await mkdtemp(join(installed.folder, "run-"));
+    const ran = await installed.node([join(installed.folder, store, `${name}.ts`)], { cwd, env });
+    expect(ran).toEqual({ code: 0, stdout: "ok\n", stderr: WARNINGS[name] ?? "" });
+  }
+
+  for (const name of ON_ANY_STORE) {
+    it(`${name} runs on SQLite`, () => runs("sqlite", name));
+    it(`${name} runs on memory`, () => runs("memory", name));
+  }
+  it("by-url runs on its default, SQLite", () => runs("sqlite", "by-url"));
+  it("by-url runs on memory", () => runs("memory", "by-url", { HOLDFAST_URL: "memory:" }));
+  it("two-processes runs on SQLite", () => runs("sqlite", "two-processes"));
+  it("transaction runs on SQLite", () => runs("sqlite", "transaction"));
+  it("in-tests runs", () => runs("memory", "in-tests"));
+
+  it("all of them type-check", async () => {
+    expect(await installed.tsc(["-p", "."])).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+});
+
+/** The same program on another store: its import and its one call, nothing else. */
+function onMemory(program: string): string {
+  const changed = program
+    .replace(
+      `import { sqliteStore } from "holdfast/sqlite";`,
+      `import { memoryStore } from "holdfast/memory";`,
+    )
+    .replace(/sqliteStore\(\{ file: "[^"]+" \}\)/, "memoryStore()");
+  if (changed.includes("sqliteStore")) throw new Error("a program names its store in another way");
+  return changed;
+}
