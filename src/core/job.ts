@@ -37,7 +37,10 @@ export interface Failure {
   readonly fingerprint: string | null;
 }
 
-/** One ended attempt. Kept by fence, the last {@link HISTORY_LENGTH} of a job. */
+/**
+ * One ended attempt. Kept by fence, the last {@link HISTORY_LENGTH} of a job. A success at the first
+ * attempt leaves none, and neither does a start that was taken back by a snooze or a release.
+ */
 export interface AttemptRecord {
   readonly attempt: number;
   readonly fence: number;

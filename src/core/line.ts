@@ -36,9 +36,9 @@ export interface HoldChange extends LineRef {
 export interface LimitChange extends LineRef {
   /** Most jobs leased at once, of the queue or of this line. */
   readonly maxActive?: number | null;
-  /** Queues only: the cap of every line that has none of its own. */
+  /** Queues only: the cap of every line that has none of its own, the line `""` included. */
   readonly maxActivePerGroup?: number | null;
-  /** Queues only: an insert beyond this many waiting jobs is answered `full`. */
+  /** Queues only: an insert beyond this many waiting jobs, delayed ones included, is `full`. */
   readonly maxWaiting?: number | null;
   /** Lines only: jobs taken per turn, 1 to 1000. Default 1. */
   readonly weight?: number | null;

@@ -47,7 +47,8 @@ export interface LeaseReply {
   readonly jobs: readonly LeasedJob[];
   /**
    * When to come back if nothing wakes the caller: 0 if more is ready now, the time to the next due
-   * job or end of a hold in these queues, null if nothing is in sight.
+   * job or end of a hold in these queues, null if nothing is in sight. What is held or full is not
+   * ready, nor is a capped line to a caller who wants nothing of capped lines.
    */
   readonly nextInMs: number | null;
 }

@@ -69,10 +69,14 @@ export interface Store {
   /**
    * Stores new jobs, each atomically. Keys are decided inside, also between the items of one call:
    * an earlier item wins. A repeated id is a `duplicate`, also after the job finished and was
-   * deleted (for `info().remembersMs`). The scope of a key is its queue.
+   * deleted (for `info().remembersMs`). The scope of a key is its queue. A duplicate is one also if
+   * the queue is full.
    */
   insert(jobs: readonly NewJob[], options?: InsertOptions): Promise<InsertResult[]>;
-  /** Stores whole jobs from elsewhere, as they are. Ignores `maxWaiting`. */
+  /**
+   * Stores whole jobs from elsewhere, as they are. Ignores `maxWaiting`. The lifetime of a key counts
+   * from `createdAt`; a finished job takes no `until-finished` key.
+   */
   adopt(jobs: readonly AdoptedJob[]): Promise<InsertResult[]>;
   /**
    * Hands out ready jobs: `attempts` + 1 (never beyond `maxAttempts`, see `exhausted`), fence =
@@ -90,7 +94,8 @@ export interface Store {
    * Ends attempts. Outcome, spawned jobs and ledger entries are one step, all or none. Repeating a
    * job's last settle changes nothing and answers `settled`, also when a later attempt has begun or
    * the job is gone (for `info().remembersMs`). Spawned jobs ignore `maxWaiting`; one that is a
-   * duplicate or a conflict is dropped and noted in its parent's log.
+   * duplicate or a conflict is dropped and noted in its parent's log. The outcome comes before the
+   * spawned jobs: a child may take the `until-finished` key its parent just freed.
    */
   settle(settlements: readonly Settlement[]): Promise<SettleResult[]>;
   /**
@@ -102,12 +107,16 @@ export interface Store {
 
   // ── an operator's hand ────────────────────────────────────────────────────────────────────────
 
-  /** Queued: `done`, at once. Processing: `asked`, its holder hears of it by `renew`. */
+  /**
+   * Queued: `done`, at once. Processing: `asked`, its holder hears of it by `renew`. One that is
+   * cancelled already: `done`, and nothing changes.
+   */
   cancel(target: Target, why: Why): Promise<Changes>;
   /**
    * Dead and cancelled jobs only: queued again, same id, history and fence; crashes and deferrals
    * start from 0, `maxAttempts` becomes attempts + `attempts`. A new payload clears checkpoint and
-   * steps and moves the key's hash.
+   * steps and moves the key's hash. An `until-finished` key is taken again if it is free; if another
+   * job has it, the revived one runs without and never frees it.
    */
   revive(target: Target, how: Revival, why: Why): Promise<Changes>;
   /** Queued jobs only: due at another time, same place in line. */
@@ -138,7 +147,10 @@ export interface Store {
   hold(changes: readonly HoldChange[]): Promise<void>;
   /** Patches caps, weights and bounds; in force for every call that begins after the reply. */
   limit(changes: readonly LimitChange[]): Promise<void>;
-  /** The lines of a queue that have waiting or active jobs, holds or settings, by group. */
+  /**
+   * The lines of a queue that have waiting or active jobs, holds in force or settings, by group. Like
+   * every verb with a cursor, throws `InvalidCursorError` for one that is not its own.
+   */
   lines(
     queue: string,
     page: { readonly limit: number; readonly cursor?: string | null },
@@ -175,7 +187,7 @@ export interface StoreInfo {
   readonly insertAtomic: "call" | "job";
   /** Are jobs spawned into other queues stored with the settle, or relayed through the outbox? */
   readonly spawnsElsewhere: "atomic" | "relayed";
-  /** How long ids and settled fences are remembered after a job is deleted. */
+  /** How long ids and settled fences are remembered after a job is deleted; at least an hour. */
   readonly remembersMs: number;
 }
 

@@ -10,6 +10,8 @@ import { LONG_MS } from "./times.ts";
 
 /** So many empty replies in a row mean that there is nothing. */
 const PATIENCE = 4;
+/** While a store says that more is ready, it is believed for longer, but not for ever. */
+const PATIENCE_WHILE_READY = 40;
 
 export interface TakeOptions {
   readonly queue?: string;
@@ -38,12 +40,14 @@ export async function take(
   options: TakeOptions = {},
 ): Promise<LeasedJob[]> {
   const jobs: LeasedJob[] = [];
-  for (let emptyReplies = 0; jobs.length < count && emptyReplies < PATIENCE;) {
+  let patience = PATIENCE;
+  for (let emptyReplies = 0; jobs.length < count && emptyReplies < patience;) {
     const limit = Math.min(count - jobs.length, BATCH_ITEMS);
     const reply = await store.lease(leaseRequest(limit, options));
     assert.ok(reply.jobs.length <= limit, "a lease never hands out more than asked");
     jobs.push(...reply.jobs);
     emptyReplies = reply.jobs.length > 0 ? 0 : emptyReplies + 1;
+    patience = reply.nextInMs === 0 ? PATIENCE_WHILE_READY : PATIENCE;
   }
   return jobs;
 }
