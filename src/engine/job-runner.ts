@@ -3,7 +3,12 @@
  * hand the outcome to the settler, tell the listeners once the store has it.
  */
 import type { EnqueueOptions } from "../core/contract.ts";
-import { JobTimeoutError, LeaseLostError, UnsupportedError } from "../core/errors.ts";
+import {
+  JobTimeoutError,
+  LeaseLostError,
+  UnsupportedError,
+  type HoldfastError,
+} from "../core/errors.ts";
 import type { NewJob } from "../core/job.ts";
 import { decodeJson } from "../core/json-text.ts";
 import type { Outcome } from "../core/outcome.ts";
@@ -18,7 +23,7 @@ import { outcomeEvents } from "./outcome-events.ts";
 import type { Definition, Registry } from "./registry.ts";
 import type { Retention } from "./retention.ts";
 import { runHandler, type Ending } from "./run-handler.ts";
-import { RunningJob, type SpawnTarget } from "./running-job.ts";
+import { RunningJob, type RunningJobHost, type SpawnTarget } from "./running-job.ts";
 import { longTimer, sleep, type Runtime } from "./runtime.ts";
 import type { Settler } from "./settler.ts";
 import { isRetryable, type StoreLink } from "./store-link.ts";
@@ -43,9 +48,15 @@ export interface JobRunnerOptions {
 
 export class JobRunner {
   readonly #options: JobRunnerOptions;
+  readonly #host: RunningJobHost;
 
   constructor(options: JobRunnerOptions) {
     this.#options = options;
+    this.#host = {
+      keeper: options.keeper,
+      compose: options.compose,
+      settleWithin: (attempt, tx, result) => this.#settleWithin(attempt, tx, result),
+    };
   }
 
   /** Resolves when the slot is free again; the settle may still be on its way. */
@@ -62,13 +73,15 @@ export class JobRunner {
     const ended = decideBeforeRunning(job, definition.contract);
     if (ended) return this.#settle(attempt, ended);
     attempt.phase = "running";
-    let running: RunningJob;
+    let payload: unknown;
     try {
-      running = await this.#running(attempt, definition);
+      payload = decodeJson(job.payload);
+      const schema = definition.contract.payload;
+      if (schema) payload = await validateWith(schema, payload, `the payload of ${job.type}`);
     } catch (error) {
       return this.#settle(attempt, this.#failed(attempt, definition, error), { error });
     }
-    await this.#handle(attempt, definition, running);
+    await this.#handle(attempt, definition, new RunningJob(attempt, payload, this.#host));
   }
 
   /** Gives back what was leased and never started: no attempt is spent. */
@@ -76,51 +89,45 @@ export class JobRunner {
     this.#settle(attempt, { kind: "release", afterMs }, { why, evenIfLate: true });
   }
 
-  async #running(attempt: Attempt, { contract }: Definition): Promise<RunningJob> {
-    const stored = decodeJson(attempt.job.payload);
-    const payload = contract.payload
-      ? await validateWith(contract.payload, stored, `the payload of ${contract.type}`)
-      : stored;
-    return new RunningJob(attempt, payload, {
-      keeper: this.#options.keeper,
-      compose: this.#options.compose,
-      settleWithin: (settled, tx, result) => this.#settleWithin(settled, tx, result),
-    });
-  }
-
   async #handle(attempt: Attempt, definition: Definition, running: RunningJob): Promise<void> {
-    const { runtime, events, logger } = this.#options;
+    const { runtime, events } = this.#options;
     const { contract, handler } = definition;
     events.emit("started", () => aboutJob(attempt));
     const startedAt = runtime.monotonic();
+    const { timeoutMs } = contract;
     const timeout =
-      contract.timeoutMs === null
+      timeoutMs === null
         ? null
-        : longTimer(runtime, contract.timeoutMs, () => {
-            const ms = contract.timeoutMs;
-            attempt.abort(new JobTimeoutError(`the handler took longer than its ${ms} ms`));
+        : longTimer(runtime, timeoutMs, () => {
+            attempt.abort(new JobTimeoutError(`the handler took longer than its ${timeoutMs} ms`));
           });
-    const run = runHandler(attempt, running, { handler: handler!, runtime });
-    const ending = await run.ending;
+    const ending = await runHandler(attempt, running, {
+      handler: handler!,
+      runtime,
+      onAbandoned: (reason) => this.#abandon(attempt, definition, reason),
+    });
     timeout?.cancel();
-    if (attempt.settledWithin) {
-      await this.#readBack(attempt, definition);
-    } else {
-      const outcome = this.#decide(attempt, definition, running, ending);
-      const error = ending.kind === "threw" ? ending.error : undefined;
-      this.#settle(attempt, outcome, { error, ranMs: runtime.monotonic() - startedAt });
-    }
-    if (ending.kind === "abandoned") {
-      const reason = ending.reason.message;
-      logger.warn(`a handler of ${contract.type} goes on after its signal aborted`, { reason });
-      events.emit("abandoned", () => ({ ...aboutJob(attempt), reason }));
-      await run.ended;
-    }
+    // Settled without it meanwhile: what it says now is not heard.
+    if (attempt.phase !== "running") return;
+    if (attempt.settledWithin) return this.#readBack(attempt, definition);
+    const outcome = this.#decide(attempt, definition, running, ending);
+    const error = ending.kind === "threw" ? ending.error : undefined;
+    this.#settle(attempt, outcome, { error, ranMs: runtime.monotonic() - startedAt });
+  }
+
+  /** Its signal aborted and it went on: the job is settled without it. */
+  #abandon(attempt: Attempt, definition: Definition, { message }: HoldfastError): void {
+    const { logger, events } = this.#options;
+    const { type } = definition.contract;
+    logger.warn(`a handler of ${type} goes on after its signal aborted`, { reason: message });
+    events.emit("abandoned", () => ({ ...aboutJob(attempt), reason: message }));
+    // Settled in a transaction of its own that is still open: only the database can tell.
+    if (!attempt.settledWithin) this.#settle(attempt, this.#failed(attempt, definition, null));
   }
 
   #decide(attempt: Attempt, definition: Definition, running: RunningJob, ending: Ending): Outcome {
     if (ending.kind === "returned") return running.intent ?? succeed(ending.value);
-    return this.#failed(attempt, definition, ending.kind === "threw" ? ending.error : null);
+    return this.#failed(attempt, definition, ending.error);
   }
 
   #failed(attempt: Attempt, { contract }: Definition, error: unknown): Outcome {

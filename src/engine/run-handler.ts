@@ -1,7 +1,7 @@
 /**
- * Runs one handler to its end: it returns, it throws, or its signal aborted and it was given its
- * five seconds. After those the job is settled without it; its slot stays taken until its promise
- * ends, since code that still runs still costs.
+ * Runs one handler until its promise ends, whatever else happens: code that still runs still costs,
+ * so its slot stays taken. Five seconds after its signal aborted nobody waits for its word any more;
+ * `onAbandoned` says so, and what it says later is not heard.
  */
 import type { HoldfastError } from "../core/errors.ts";
 import type { Attempt } from "./attempt.ts";
@@ -15,39 +15,31 @@ export const ABORT_PATIENCE_MS = 5_000;
 
 export type Ending =
   | { readonly kind: "returned"; readonly value: unknown }
-  | { readonly kind: "threw"; readonly error: unknown }
-  | { readonly kind: "abandoned"; readonly reason: HoldfastError };
+  | { readonly kind: "threw"; readonly error: unknown };
 
-export interface HandlerRun {
-  /** How it ended, at the latest five seconds after its signal aborted. */
-  readonly ending: Promise<Ending>;
-  /** When its promise ended: its slot is free. */
-  readonly ended: Promise<unknown>;
+export interface RunHandlerOptions {
+  readonly handler: Handler;
+  readonly runtime: Runtime;
+  readonly onAbandoned: (reason: HoldfastError) => void;
 }
 
-export function runHandler(
+export async function runHandler(
   attempt: Attempt,
   job: RunningJob,
-  options: { readonly handler: Handler; readonly runtime: Runtime },
-): HandlerRun {
-  const ended: Promise<Ending> = runAs(attempt, async () => options.handler(job)).then(
-    (value): Ending => ({ kind: "returned", value }),
-    (error: unknown): Ending => ({ kind: "threw", error }),
-  );
-  const ending = new Promise<Ending>((resolve) => {
-    let patience: Timer | null = null;
-    const abandon = (reason: HoldfastError) => {
-      patience ??= options.runtime.timer(ABORT_PATIENCE_MS, () =>
-        resolve({ kind: "abandoned", reason: attempt.abortReason ?? reason }),
-      );
-    };
-    if (attempt.abortReason) abandon(attempt.abortReason);
-    attempt.onAbort = abandon;
-    void ended.then((how) => {
-      patience?.cancel();
-      attempt.onAbort = null;
-      resolve(how);
-    });
-  });
-  return { ending, ended };
+  { handler, runtime, onAbandoned }: RunHandlerOptions,
+): Promise<Ending> {
+  let patience: Timer | null = null;
+  const waitPatiently = (reason: HoldfastError) => {
+    patience ??= runtime.timer(ABORT_PATIENCE_MS, () => onAbandoned(attempt.abortReason ?? reason));
+  };
+  if (attempt.abortReason) waitPatiently(attempt.abortReason);
+  attempt.onAbort = waitPatiently;
+  try {
+    return { kind: "returned", value: await runAs(attempt, () => handler(job)) };
+  } catch (error) {
+    return { kind: "threw", error };
+  } finally {
+    (patience as Timer | null)?.cancel();
+    attempt.onAbort = null;
+  }
 }

@@ -2,24 +2,21 @@
  * The `job` a handler gets: what it is, what it may say while it runs, and how it may end other than
  * by returning or throwing. The class is thin; the attempt and the lease keeper do the work.
  */
-import { InvalidOptionError, SpawnLimitError, StepError } from "../core/errors.ts";
+import { InvalidOptionError, SpawnLimitError } from "../core/errors.ts";
 import type { EnqueueOptions, JobContract } from "../core/contract.ts";
 import { LOG_LINE_BYTES, type NewJob } from "../core/job.ts";
 import { decodeJson, encodeJson } from "../core/json-text.ts";
 import type { Outcome } from "../core/outcome.ts";
 import { cleanText, cutToBytes } from "../core/text.ts";
 import type { Attempt } from "./attempt.ts";
-import { currentStep, refuseInOpenTransaction, runAsStep } from "./current-attempt.ts";
+import { refuseInOpenTransaction } from "./current-attempt.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
+import { Steps } from "./steps.ts";
 
 export const MAX_RESULT_BYTES = 256 * 1024;
 const MAX_SPAWNED = 1_000;
 const MAX_SPAWNED_BYTES = 1024 * 1024;
-const MAX_STEPS = 1_000;
-const MAX_STEPS_BYTES = 1024 * 1024;
 const LONGEST_SNOOZE_MS = 10 * 365 * 86_400_000;
-/** What a step that returned undefined is stored as: no JSON text is empty. */
-const NOTHING = "";
 
 /** Returned by `job.snooze()` and `job.cancel()`; the intent counts even if it is not returned. */
 export interface Intent {
@@ -45,11 +42,8 @@ export class RunningJob<Payload = unknown> {
   readonly payload: Payload;
   readonly #attempt: Attempt;
   readonly #host: RunningJobHost;
-  /** Stored, by this attempt or an earlier one. */
-  readonly #steps = new Map<string, string>();
-  /** Called in this attempt. */
-  readonly #stepNames = new Set<string>();
-  #stepBytes = 0;
+  /** Made with the first step: most handlers have none. */
+  #steps: Steps | null = null;
   #checkpoint: string | null;
   #intent: Extract<Outcome, { kind: "snooze" | "cancel" }> | null = null;
 
@@ -58,10 +52,6 @@ export class RunningJob<Payload = unknown> {
     this.payload = payload;
     this.#host = host;
     this.#checkpoint = attempt.job.checkpoint;
-    for (const { name, value } of attempt.job.steps) {
-      this.#steps.set(name, value);
-      this.#stepBytes += value.length;
-    }
   }
 
   get id(): string {
@@ -151,46 +141,15 @@ export class RunningJob<Payload = unknown> {
    * Runs `body` once in the life of the job: its result is stored before this resolves, and a later
    * attempt gets the stored one. What comes back is what JSON makes of it, the first time too.
    */
-  async step<Value>(name: string, body: () => Promise<Value> | Value): Promise<Value> {
-    if (typeof name !== "string" || name.length < 1 || name.length > 128) {
-      throw new StepError("a step needs a name of 1 to 128 characters");
-    }
-    const outer = currentStep();
-    if (outer !== null) {
-      throw new StepError(`step "${name}" is inside step "${outer}": put them one after the other`);
-    }
-    if (this.#stepNames.has(name)) {
-      throw new StepError(`step "${name}" stands twice in this attempt: give each its own name`);
-    }
-    this.#stepNames.add(name);
-    try {
-      const json = this.#steps.get(name) ?? (await this.#runStep(name, body));
-      return (json === NOTHING ? undefined : decodeJson(json)) as Value;
-    } catch (error) {
-      // A handler may catch this and try the step again.
-      this.#stepNames.delete(name);
-      throw error;
-    }
-  }
-
-  async #runStep(name: string, body: () => unknown): Promise<string> {
-    refuseInOpenTransaction();
-    const value = await runAsStep(this.#attempt, name, body);
-    const json = value === undefined ? NOTHING : this.#encode(value, `step "${name}"`);
-    const bytes = this.#stepBytes + json.length;
-    if (this.#steps.size >= MAX_STEPS || bytes > MAX_STEPS_BYTES) {
-      throw new StepError("a job may have at most 1,000 steps or 1 MiB of their results");
-    }
-    await this.#host.keeper.write(this.#attempt, { steps: [{ name, value: json }] });
-    this.#steps.set(name, json);
-    this.#stepBytes = bytes;
-    return json;
+  step<Value>(name: string, body: () => Promise<Value> | Value): Promise<Value> {
+    this.#steps ??= new Steps(this.#attempt, this.#host.keeper);
+    return this.#steps.run(name, body);
   }
 
   /** Where the next attempt starts; `job.checkpoint` there. Resolves once it is stored. */
   async save(checkpoint: unknown): Promise<void> {
     refuseInOpenTransaction();
-    const json = this.#encode(checkpoint, "the checkpoint");
+    const json = encodeJson(checkpoint, { what: "the checkpoint", maxBytes: MAX_RESULT_BYTES });
     await this.#host.keeper.write(this.#attempt, { checkpoint: json });
     this.#checkpoint = json;
   }
@@ -218,9 +177,5 @@ export class RunningJob<Payload = unknown> {
   /** @internal */
   get intent(): Extract<Outcome, { kind: "snooze" | "cancel" }> | null {
     return this.#intent;
-  }
-
-  #encode(value: unknown, what: string): string {
-    return encodeJson(value, { what, maxBytes: MAX_RESULT_BYTES });
   }
 }

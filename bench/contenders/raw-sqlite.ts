@@ -1,0 +1,48 @@
+/** The raw loop as a contender: batches of 100, a lease transaction and a settle transaction each. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { BULK, CONCURRENCY, type Contender, type Session } from "../contender.ts";
+import { JOB_TYPE, type Payload } from "../payload.ts";
+import { RawSqliteLoop } from "../raw/sqlite.ts";
+import { describeSqlite } from "../sqlite-facts.ts";
+
+export const rawSqlite: Contender = {
+  name: "raw",
+  setup: "a hand-written loop on node:sqlite, batches of 100 (bench/raw/sqlite.ts)",
+  missing: () => null,
+  async open(place, { keep }) {
+    const loop = new RawSqliteLoop(place);
+    const insert = (payloads: readonly Payload[]): void => {
+      const texts = payloads.map((payload) => JSON.stringify(payload));
+      for (let from = 0; from < texts.length; from += BULK) {
+        loop.insert(JOB_TYPE, texts.slice(from, from + BULK));
+      }
+    };
+    const session: Session = {
+      enqueue: async (payload) => insert([payload]),
+      enqueueAll: async (payloads) => insert(payloads),
+      async run(handler) {
+        let isStopped = false;
+        const ended = (async () => {
+          while (!isStopped) {
+            const leases = loop.lease(CONCURRENCY);
+            for (const { payload } of leases) handler(JSON.parse(payload) as Payload);
+            loop.settle(leases, { keep });
+            // As any loop inside a service must: others get their turn.
+            await nextTurn();
+          }
+        })();
+        return async () => {
+          isStopped = true;
+          await ended;
+        };
+      },
+      describe: async () =>
+        describeSqlite(
+          "node:sqlite",
+          (sql) => Object.values(loop.database.prepare(sql).get() ?? {})[0],
+        ),
+      close: async () => loop.close(),
+    };
+    return session;
+  },
+};
