@@ -1,0 +1,194 @@
+/**
+ * The course of a run:
+ *
+ *     workers up ──▶ producers begin, strikes by the schedule, the dead replaced
+ *                ──▶ all strikes done, all stopped ones continued, all producers through
+ *                ──▶ drained, or out of patience ──▶ workers stopped gracefully
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import type { Store } from "../../src/index.ts";
+import type { ChaosOptions } from "./chaos-options.ts";
+import type { StartedStore } from "./chaos-store.ts";
+import type { Fleet, Role } from "./fleet.ts";
+import type { ProducerOptions } from "./producer.ts";
+import { waitingIn } from "./stored-jobs.ts";
+import { StoreWatch } from "./store-watch.ts";
+import { Striker } from "./striker.ts";
+import { planStrikes, type Strike, type StrikeKind } from "./strikes.ts";
+import { monotonicMs, type Witness } from "./witness.ts";
+import type { WorkerOptions } from "./worker.ts";
+
+const PRODUCERS = 2;
+const LOOK_EVERY_MS = 100;
+/** A worker that cannot even start would be replaced for ever. */
+const MOST_PROCESSES_BEYOND_PLAN = 20;
+
+/** Enqueued while a producer is waited for. */
+const BAIT = 10;
+
+export interface Progress {
+  readonly elapsedMs: number;
+  readonly enqueued: number;
+  readonly finished: number;
+  readonly workers: number;
+  readonly done: Readonly<Record<StrikeKind, number>>;
+}
+
+export interface ChaosParts {
+  readonly options: ChaosOptions;
+  readonly folder: string;
+  readonly started: StartedStore;
+  readonly store: Store;
+  readonly witness: Witness;
+  readonly fleet: Fleet;
+  readonly onProgress: (progress: Progress) => void;
+}
+
+export class Chaos {
+  readonly #parts: ChaosParts;
+  readonly #watch: StoreWatch;
+  readonly #strikes: readonly Strike[];
+  readonly #striker: Striker;
+  readonly #startAt = monotonicMs();
+  #struckAt = Infinity;
+  /** Given to producers beyond their pace. */
+  #extraJobs = 0;
+  #begun = 0;
+  #isEnding = false;
+  /** What went wrong with the harness itself, outside the main line. */
+  #trouble: Error | null = null;
+
+  constructor(parts: ChaosParts) {
+    this.#parts = parts;
+    this.#watch = new StoreWatch(parts);
+    this.#strikes = planStrikes(parts.options, parts.options);
+    this.#striker = new Striker({
+      ...{ fleet: parts.fleet, watch: this.#watch, folder: parts.folder },
+      leaseMs: parts.options.leaseMs,
+      bait: () => {
+        this.#extraJobs += BAIT;
+        this.#feedProducers();
+      },
+    });
+  }
+
+  async run(): Promise<void> {
+    const { options, fleet } = this.#parts;
+    try {
+      await Promise.all(Array.from({ length: options.workers }, () => this.#beginWorker()));
+      const watching = this.#watch.run();
+      const producing = Array.from({ length: PRODUCERS }, (_, at) => this.#keepProducing(at));
+      await this.#strikeAll();
+      await this.#striker.allContinued();
+      await this.#until(() => fleet.alive("producer").length === 0);
+      await Promise.all(producing);
+      await this.#drain();
+      this.#isEnding = true;
+      await this.#stopWorkers();
+      this.#watch.stop();
+      await watching;
+    } finally {
+      this.#isEnding = true;
+      this.#watch.stop();
+    }
+  }
+
+  async #beginWorker(): Promise<void> {
+    const { options, fleet } = this.#parts;
+    const member = await fleet.begin("worker", (name): WorkerOptions => ({
+      ...this.#childOptions(name, name),
+      concurrency: options.concurrency,
+      graceMs: options.leaseMs / 2,
+    }));
+    // However it ends, another takes its place, as a supervisor would see to it.
+    void member.exited.then(() => {
+      if (this.#isEnding) return;
+      this.#countBegun("worker");
+      this.#beginWorker().catch((error: Error) => (this.#trouble ??= error));
+    });
+  }
+
+  async #keepProducing(from: number): Promise<void> {
+    const { options, fleet } = this.#parts;
+    for (;;) {
+      const member = await fleet.begin("producer", (name): ProducerOptions => ({
+        ...this.#childOptions(name, `producing-${from}`),
+        ...{ from, every: PRODUCERS, jobs: options.jobs },
+      }));
+      const { code } = await member.exited;
+      if (code === 0 || this.#isEnding) return;
+      this.#countBegun("producer");
+    }
+  }
+
+  #childOptions(name: string, file: string) {
+    const { folder, started, options } = this.#parts;
+    const { store, seed, leaseMs, unitMs } = options;
+    return { name, file, store, url: started.url, folder, seed, leaseMs, unitMs };
+  }
+
+  #countBegun(role: Role): void {
+    this.#begun += 1;
+    if (this.#begun <= this.#strikes.length + MOST_PROCESSES_BEYOND_PLAN) return;
+    this.#isEnding = true;
+    this.#trouble ??= new Error(`too many ${role} processes ended by themselves`);
+  }
+
+  async #strikeAll(): Promise<void> {
+    for (const strike of this.#strikes) {
+      this.#struckAt = monotonicMs();
+      const dueAt = this.#struckAt + strike.afterMs;
+      await this.#until(() => monotonicMs() >= dueAt);
+      await this.#until(() => this.#striker.strike(strike));
+    }
+  }
+
+  /** Everything that can end must end, in a time that is generous for the longest retry and crash. */
+  async #drain(): Promise<void> {
+    const { options, store } = this.#parts;
+    const until = monotonicMs() + 6 * options.leaseMs + 30_000;
+    await this.#until(async () => (await waitingIn(store)).waiting === 0 || monotonicMs() >= until);
+  }
+
+  /** Those that do not go are killed when the run is cleaned up, and are found to be at fault. */
+  async #stopWorkers(): Promise<void> {
+    const { options, fleet } = this.#parts;
+    const until = monotonicMs() + options.leaseMs + 30_000;
+    await this.#until(() => {
+      // Again and again: one that is still starting can be told only once it is up.
+      for (const { name } of fleet.running("worker")) fleet.terminate(name);
+      return fleet.alive("worker").length === 0 || monotonicMs() >= until;
+    });
+  }
+
+  async #until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await isTrue())) {
+      if (this.#trouble !== null) throw this.#trouble;
+      await this.#lookAround();
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+
+  async #lookAround(): Promise<void> {
+    const { store, fleet, onProgress } = this.#parts;
+    this.#feedProducers();
+    const { waiting, finished } = await waitingIn(store);
+    onProgress({
+      elapsedMs: monotonicMs() - this.#startAt,
+      enqueued: waiting + finished,
+      finished,
+      workers: fleet.running("worker").length,
+      done: this.#striker.done,
+    });
+  }
+
+  /** Producers keep step with the strikes: there is always something left to enqueue. */
+  #feedProducers(): void {
+    const { options, fleet } = this.#parts;
+    const struck = Object.values(this.#striker.done).reduce((sum, count) => sum + count, 0);
+    const onTheWay = Math.min(1, Math.max(0, monotonicMs() - this.#struckAt) / options.spacingMs);
+    const share = Math.min(1, (struck + onTheWay) / this.#strikes.length || 1);
+    const allowed = String(Math.floor(share * options.jobs) + this.#extraJobs);
+    for (const { name } of fleet.running("producer")) fleet.tell(name, allowed);
+  }
+}

@@ -1,0 +1,56 @@
+/** What every child process of the harness needs, whatever its part. */
+import { Holdfast, type Logger } from "../../src/index.ts";
+import { chaosStore, type ChaosStoreName } from "./chaos-store.ts";
+import { Witness } from "./witness.ts";
+import { witnessedStore } from "./witnessed-store.ts";
+
+/** Handed over as JSON in the only argument. */
+export interface ChildOptions {
+  readonly name: string;
+  /** A producer writes on in the file of the one it replaces. */
+  readonly file: string;
+  readonly store: ChaosStoreName;
+  readonly url: string;
+  /** Where the witnesses are. */
+  readonly folder: string;
+  readonly seed: number;
+  readonly leaseMs: number;
+  readonly unitMs: number;
+}
+
+/** Enough to find the place. */
+const STACK_LINES = 4;
+
+export interface Child<Options extends ChildOptions> {
+  readonly options: Options;
+  readonly witness: Witness;
+  readonly hf: Holdfast;
+}
+
+export async function beginChild<Options extends ChildOptions>(): Promise<Child<Options>> {
+  const options = JSON.parse(process.argv[2]!) as Options;
+  // Ctrl-C reaches the whole group: the harness decides what becomes of its children.
+  process.on("SIGINT", () => {});
+  // The harness is gone: nobody would end this process any more.
+  process.stdin.on("end", () => process.exit(3)).resume();
+  const witness = new Witness(options.folder, { by: options.name, file: options.file });
+  const store = (await chaosStore(options.store)).open(options.url);
+  const hf = new Holdfast({ store: witnessedStore(store, witness), logger: toWitness(witness) });
+  return { options, witness, hf };
+}
+
+/** Tells the harness that this process does its part now. */
+export function tellUp(): void {
+  process.stdout.write("up\n");
+}
+
+function toWitness(witness: Witness): Logger {
+  const say = (level: "warn" | "error") => (message: string, details?: object) => {
+    const { error } = (details ?? {}) as { readonly error?: unknown };
+    const stack = error instanceof Error ? (error.stack ?? error.message) : "";
+    const cause = stack.split("\n").slice(0, STACK_LINES).join("\n");
+    const text = error === undefined ? message : `${message}: ${cause}`;
+    witness.saw({ what: "log", level, text });
+  };
+  return { debug() {}, info() {}, warn: say("warn"), error: say("error") };
+}

@@ -1,0 +1,161 @@
+/** Hand-made evidence, so that the judge itself can be judged. Times are milliseconds. */
+import type { AttemptRecord, StoredJob } from "../../../src/core/job.ts";
+import type { OutcomeKind } from "../../../src/core/outcome.ts";
+import type { ChaosResult } from "../contracts.ts";
+import type { Saw, WitnessLine } from "../witness.ts";
+import { judge, type CaseFile, type Verdict } from "./judge.ts";
+
+const LEASE_MS = 10_000;
+
+type Ended = Pick<AttemptRecord, "outcome" | "fence" | "worker">;
+
+interface StoredAs extends Partial<Omit<StoredJob, "result" | "history">> {
+  readonly result?: ChaosResult;
+  readonly history?: readonly Ended[];
+}
+
+export class CaseOf {
+  readonly #lines: WitnessLine[] = [];
+  readonly #stored: StoredJob[] = [];
+
+  #saw(at: number, by: string, saw: Saw): this {
+    this.#lines.push({ at, by, ...saw });
+    return this;
+  }
+
+  /** Up at 0 with ten slots, and still there at the end. Its name is also what the store calls it. */
+  worker(name: string, { upAt = 0 }: { readonly upAt?: number } = {}): this {
+    this.#saw(upAt, "harness", { what: "began", to: name, role: "worker" });
+    this.#saw(upAt, name, { what: "named", worker: name });
+    return this.#saw(upAt, name, { what: "up", concurrency: 10 });
+  }
+
+  tried(key: string): this {
+    return this.#saw(1, "p1", { what: "try", key });
+  }
+  enqueued(key: string, id: string): this {
+    return this.tried(key).#saw(2, "p1", { what: "acknowledged", key, id, answer: "added" });
+  }
+  refused(key: string, { mayHaveHappened }: { readonly mayHaveHappened: boolean }): this {
+    return this.#saw(3, "p1", { what: "refused", key, error: "away", mayHaveHappened });
+  }
+
+  leased(at: number, by: string, id: string, fence: number): this {
+    return this.#saw(at, by, {
+      what: "leased",
+      askedAt: at - 1,
+      jobs: [{ id, fence, attempt: 1 }],
+    });
+  }
+  renewed(at: number, by: string, id: string, fence: number): this {
+    return this.#saw(at, by, { what: "renewed", askedAt: at - 1, kept: [{ id, fence }], lost: [] });
+  }
+  reaped(at: number, by: string, id: string, worker: string): this {
+    return this.#saw(at, by, { what: "reaped", askedAt: at - 1, jobs: [{ id, worker }] });
+  }
+  settled(
+    at: number,
+    by: string,
+    id: string,
+    fence: number,
+    kind: OutcomeKind,
+    answer: "settled" | "lost" = "settled",
+  ): this {
+    this.#saw(at, by, { what: "settling", jobs: [{ id, fence, kind }] });
+    const jobs = [{ id, fence, kind, answer }];
+    return this.#saw(at + 1, by, { what: "settled", askedAt: at, jobs });
+  }
+  started(
+    at: number,
+    by: string,
+    id: string,
+    fence: number,
+    { key, row = 0 }: { readonly key: string; readonly row?: number },
+  ): this {
+    return this.#saw(at, by, { what: "start", id, fence, attempt: 1, type: "quick", key, row });
+  }
+  ended(
+    at: number,
+    by: string,
+    id: string,
+    fence: number,
+    how: "returned" | "threw" | "aborted" = "returned",
+  ): this {
+    return this.#saw(at, by, { what: "end", id, fence, how });
+  }
+  stepRan(at: number, by: string, fence: number): this {
+    return this.#saw(at, by, { what: "step ran", id: "id1", fence, step: "first" });
+  }
+  stepStored(at: number, by: string, fence: number, value: number): this {
+    return this.#saw(at, by, { what: "step stored", id: "id1", fence, step: "first", value });
+  }
+  saved(at: number, by: string, fence: number, row: number): this {
+    return this.#saw(at, by, { what: "saved", id: "id1", fence, row });
+  }
+  stalled(by: string, from: number, to: number): this {
+    return this.#saw(to, by, { what: "stalled", from });
+  }
+  reported(at: number, by: string, text: string): this {
+    return this.#saw(at, by, { what: "log", level: "error", text });
+  }
+
+  killed(at: number, to: string): this {
+    this.#saw(at, "harness", { what: "kill", to });
+    return this.exited(at + 1, to, null, "SIGKILL");
+  }
+  stopped(to: string, from: number, until: number): this {
+    this.#saw(from, "harness", { what: "stop", to });
+    return this.#saw(until, "harness", { what: "continue", to });
+  }
+  terminated(to: string, at: number, exitedAt: number, code = 0): this {
+    return this.#saw(at, "harness", { what: "terminate", to }).exited(exitedAt, to, code);
+  }
+  exited(at: number, to: string, code: number | null, signal: string | null = null): this {
+    return this.#saw(at, "harness", { what: "exited", to, code, signal });
+  }
+  unwritable(from: number, to: number): this {
+    return this.#saw(to, "harness", { what: "unwritable", from });
+  }
+
+  /** A success at the first attempt, unless told otherwise. */
+  stored(id: string, key: string, { result, history = [], ...as }: StoredAs): this {
+    const stored = {
+      ...{ id, queue: "chaos", type: "quick", status: "succeeded", reason: null },
+      ...{ attempts: 1, maxAttempts: 100, crashes: 0 },
+      ...as,
+      payload: JSON.stringify({ key, ms: 1 }),
+      result: result ? JSON.stringify(result) : null,
+      history,
+    };
+    // The judge reads no other fields.
+    this.#stored.push(stored as unknown as StoredJob);
+    return this;
+  }
+  changed(id: string, changes: Partial<StoredJob>): this {
+    const at = this.#stored.findIndex((job) => job.id === id);
+    this.#stored[at] = { ...this.#stored[at]!, ...changes };
+    return this;
+  }
+
+  /** Whoever is left over is stopped gracefully, long after everything. */
+  verdict(options: Partial<CaseFile> = {}): Verdict {
+    const lines = [...this.#lines];
+    const gone = new Set(lines.flatMap((line) => (line.what === "exited" ? [line.to] : [])));
+    for (const line of this.#lines) {
+      if (line.what !== "began" || gone.has(line.to)) continue;
+      const { to } = line;
+      lines.push({ at: 1_000_000, by: "harness", what: "terminate", to });
+      lines.push({ at: 1_000_001, by: "harness", what: "exited", to, code: 0, signal: null });
+    }
+    const settings = { leaseMs: LEASE_MS, recoveryMs: 12_000, forgiveStalls: false, damage: [] };
+    return judge({ lines, stored: this.#stored, ...settings, ...options });
+  }
+  texts(options?: Partial<CaseFile>): string[] {
+    return this.verdict(options)
+      .findings.map(({ rule, text }) => `${rule}: ${text}`)
+      .sort();
+  }
+  rules(options?: Partial<CaseFile>): string[] {
+    return [...new Set(this.verdict(options).findings.map(({ rule }) => rule))].sort();
+  }
+}

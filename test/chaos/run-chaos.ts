@@ -1,0 +1,51 @@
+/** One run: a store in a temporary folder, the chaos on it, the verdict, and nothing left behind. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Chaos, type Progress } from "./chaos.ts";
+import type { ChaosOptions } from "./chaos-options.ts";
+import { chaosStore } from "./chaos-store.ts";
+import { Fleet } from "./fleet.ts";
+import { judge, type Verdict } from "./judge/judge.ts";
+import { readStore } from "./stored-jobs.ts";
+import { monotonicMs, readWitnesses, Witness } from "./witness.ts";
+
+export interface ChaosRun {
+  readonly verdict: Verdict;
+  readonly tookMs: number;
+  /** What the store says it is. */
+  readonly version: string;
+  /** Where everything is, if it was kept. */
+  readonly folder: string | null;
+}
+
+export async function runChaos(
+  options: ChaosOptions,
+  onProgress: (progress: Progress) => void = () => {},
+): Promise<ChaosRun> {
+  const beganAt = monotonicMs();
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-chaos-"));
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  if (!options.keep) process.on("exit", removeFolder);
+  const kind = await chaosStore(options.store);
+  const started = await kind.start(folder);
+  const store = kind.open(started.url);
+  const witness = new Witness(folder, { by: "harness" });
+  const fleet = new Fleet(folder, witness);
+  try {
+    await store.open();
+    await new Chaos({ options, folder, started, store, witness, fleet, onProgress }).run();
+    const { stored, version } = await readStore(store);
+    const damage = await started.integrity();
+    const verdict = judge({ lines: readWitnesses(folder), stored, damage, ...options });
+    const tookMs = monotonicMs() - beganAt;
+    return { verdict, tookMs, version, folder: options.keep ? folder : null };
+  } finally {
+    await fleet.close();
+    await store.close();
+    await started.stop();
+    witness.close();
+    if (!options.keep) removeFolder();
+    process.off("exit", removeFolder);
+  }
+}

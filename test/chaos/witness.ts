@@ -1,0 +1,193 @@
+/**
+ * The ledger outside the store: what each process saw, one JSON line each, in a file of its own.
+ *
+ * A line is one `write` on a descriptor opened for appending. It is in the page cache when the call
+ * returns, so `kill -9` loses none that was written and tears none in two. No fsync: the processes
+ * are killed here, not the machine.
+ *
+ * Times are CLOCK_MONOTONIC in milliseconds. It is one clock for all processes of the machine and
+ * nobody sets it, so lines of different processes can be compared.
+ */
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { OutcomeKind } from "../../src/core/outcome.ts";
+
+export interface FenceRef {
+  readonly id: string;
+  readonly fence: number;
+}
+
+export interface Leased extends FenceRef {
+  readonly attempt: number;
+}
+
+export interface Settling extends FenceRef {
+  readonly kind: OutcomeKind;
+}
+
+export interface Settled extends Settling {
+  readonly answer: "settled" | "lost";
+}
+
+type ProducerSaw =
+  | { readonly what: "try"; readonly key: string }
+  | {
+      readonly what: "acknowledged";
+      readonly key: string;
+      readonly id: string;
+      readonly answer: "added" | "duplicate";
+    }
+  | {
+      readonly what: "refused";
+      readonly key: string;
+      readonly error: string;
+      /** False: the error says that surely nothing was stored. */
+      readonly mayHaveHappened: boolean;
+    };
+
+/** `askedAt` is when a call to the store was sent; the line's own time is when it was answered. */
+type WorkerSaw =
+  | { readonly what: "up"; readonly concurrency: number }
+  /** Before its first lease call: a killed worker's name is known even if no reply came. */
+  | { readonly what: "named"; readonly worker: string }
+  | { readonly what: "leased"; readonly askedAt: number; readonly jobs: readonly Leased[] }
+  | {
+      readonly what: "renewed";
+      readonly askedAt: number;
+      readonly kept: readonly FenceRef[];
+      readonly lost: readonly FenceRef[];
+    }
+  | { readonly what: "settling"; readonly jobs: readonly Settling[] }
+  | { readonly what: "settled"; readonly askedAt: number; readonly jobs: readonly Settled[] }
+  /** Expired leases that it put back, and whose they were. */
+  | {
+      readonly what: "reaped";
+      readonly askedAt: number;
+      readonly jobs: readonly { readonly id: string; readonly worker: string }[];
+    }
+  | {
+      readonly what: "call failed";
+      readonly verb: string;
+      readonly askedAt: number;
+      readonly error: string;
+    }
+  | {
+      readonly what: "start";
+      readonly id: string;
+      readonly fence: number;
+      readonly attempt: number;
+      readonly type: string;
+      readonly key: string;
+      /** How far an earlier attempt had come, by its checkpoint. */
+      readonly row: number;
+    }
+  | {
+      readonly what: "end";
+      readonly id: string;
+      readonly fence: number;
+      readonly how: "returned" | "threw" | "aborted";
+    }
+  /** The body of a step ran; its result is not stored yet. */
+  | {
+      readonly what: "step ran";
+      readonly id: string;
+      readonly fence: number;
+      readonly step: string;
+    }
+  /** The step's promise resolved: it must never run again. */
+  | {
+      readonly what: "step stored";
+      readonly id: string;
+      readonly fence: number;
+      readonly step: string;
+      readonly value: number;
+    }
+  | { readonly what: "saved"; readonly id: string; readonly fence: number; readonly row: number }
+  /** The event loop did not turn since `from`. */
+  | { readonly what: "stalled"; readonly from: number }
+  | { readonly what: "log"; readonly level: "warn" | "error"; readonly text: string };
+
+/** What the harness did to the process that is named in `to`. */
+type HarnessSaw =
+  | { readonly what: "began"; readonly to: string; readonly role: "worker" | "producer" }
+  | { readonly what: "kill" | "stop" | "continue" | "terminate"; readonly to: string }
+  | {
+      readonly what: "exited";
+      readonly to: string;
+      readonly code: number | null;
+      readonly signal: string | null;
+    }
+  /** Nobody could write to the store since `from`. */
+  | { readonly what: "unwritable"; readonly from: number };
+
+export type Saw = ProducerSaw | WorkerSaw | HarnessSaw;
+
+/** `by` names a process: unlike a process id it is never used twice. */
+export type WitnessLine = { readonly at: number; readonly by: string } & Saw;
+
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000n) / 1_000;
+}
+
+export class Witness {
+  readonly by: string;
+  readonly #descriptor: number;
+
+  /** Several processes may be given one `file` one after the other: a producer and its successors. */
+  constructor(folder: string, { by, file = by }: { readonly by: string; readonly file?: string }) {
+    this.by = by;
+    this.#descriptor = openSync(join(folder, `${file}${SUFFIX}`), "a");
+  }
+
+  saw(saw: Saw, at = monotonicMs()): void {
+    writeSync(this.#descriptor, `${JSON.stringify({ at, by: this.by, ...saw })}\n`);
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+}
+
+const SUFFIX = ".jsonl";
+/** Longer than any line but the longest lists of renewals, which nobody lies in wait for. */
+const LONGEST_TAIL = 16_384;
+
+/** Everything that was written in this folder, by time. */
+export function readWitnesses(folder: string): WitnessLine[] {
+  const files = readdirSync(folder).filter((file) => file.endsWith(SUFFIX));
+  return files.flatMap((file) => readLines(join(folder, file))).sort((a, b) => a.at - b.at);
+}
+
+/** What one file says; nothing if there is none yet. */
+export function readWitness(folder: string, file: string): WitnessLine[] {
+  return readdirSync(folder).includes(`${file}${SUFFIX}`)
+    ? readLines(join(folder, `${file}${SUFFIX}`))
+    : [];
+}
+
+/** Quick, for whoever lies in wait: it reads only the end of the file. */
+export function lastWitness(folder: string, file: string): WitnessLine | null {
+  const descriptor = openSync(join(folder, `${file}${SUFFIX}`), "r");
+  try {
+    const { size } = fstatSync(descriptor);
+    const tail = Buffer.alloc(Math.min(size, LONGEST_TAIL));
+    readSync(descriptor, tail, 0, tail.length, size - tail.length);
+    const line = tail.toString("utf8").trimEnd().split("\n").at(-1);
+    return line?.startsWith("{") ? (JSON.parse(line) as WitnessLine) : null;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function readLines(path: string): WitnessLine[] {
+  const lines = readFileSync(path, "utf8").split("\n");
+  return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as WitnessLine);
+}

@@ -1,0 +1,67 @@
+/**
+ * A store whose leases, renewals, settles and reaps are written down, with the fences: when they
+ * were sent and what was answered. So the judge does not depend on the engine's own word for what it did.
+ */
+import type { Store } from "../../src/index.ts";
+import { monotonicMs, type Witness } from "./witness.ts";
+
+export function witnessedStore(store: Store, witness: Witness): Store {
+  let isNamed = false;
+
+  async function watch<Out>(verb: string, call: () => Promise<Out>): Promise<[Out, number]> {
+    const askedAt = monotonicMs();
+    try {
+      return [await call(), askedAt];
+    } catch (error) {
+      witness.saw({ what: "call failed", verb, askedAt, error: String(error) });
+      throw error;
+    }
+  }
+
+  const verbs: Partial<Store> = {
+    async lease(request) {
+      if (!isNamed) witness.saw({ what: "named", worker: request.worker });
+      isNamed = true;
+      const [reply, askedAt] = await watch("lease", () => store.lease(request));
+      if (reply.jobs.length > 0) {
+        const jobs = reply.jobs.map(({ id, fence, attempt }) => ({ id, fence, attempt }));
+        witness.saw({ what: "leased", askedAt, jobs });
+      }
+      return reply;
+    },
+    async renew(renewals, leaseMs) {
+      const [results, askedAt] = await watch("renew", () => store.renew(renewals, leaseMs));
+      const of = (wanted: boolean) =>
+        renewals
+          .filter((_, at) => (results[at] !== "lost") === wanted)
+          .map(({ id, fence }) => ({ id, fence }));
+      witness.saw({ what: "renewed", askedAt, kept: of(true), lost: of(false) });
+      return results;
+    },
+    async settle(settlements) {
+      const jobs = settlements.map(({ id, fence, outcome }) => ({ id, fence, kind: outcome.kind }));
+      witness.saw({ what: "settling", jobs });
+      const [results, askedAt] = await watch("settle", () => store.settle(settlements));
+      const settled = jobs.map((job, at) => ({ ...job, answer: results[at]! }));
+      witness.saw({ what: "settled", askedAt, jobs: settled });
+      return results;
+    },
+    async reap(request) {
+      const [reaped, askedAt] = await watch("reap", () => store.reap(request));
+      if (reaped.length > 0) {
+        const jobs = reaped.map(({ id, worker }) => ({ id, worker }));
+        witness.saw({ what: "reaped", askedAt, jobs });
+      }
+      return reaped;
+    },
+  };
+
+  return new Proxy(store, {
+    get(target, name) {
+      if (Object.hasOwn(verbs, name)) return verbs[name as keyof Store];
+      const value: unknown = Reflect.get(target, name);
+      // A store may be a class with private fields, which a proxy is not an instance of.
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
