@@ -123,13 +123,17 @@ export class Producer {
 
   async #insert(jobs: readonly NewJob[]): Promise<InsertResult[]> {
     const { store, runtime, ready } = this.#options;
+    let isUnknown = false;
     for (let tries = 1; ; tries += 1) {
       try {
         await ready();
         return repeatedAsAdded(await store.insert(jobs), jobs, tries > 1);
       } catch (error) {
-        const isUnknown = error instanceof StoreUnavailableError && error.mayHaveHappened;
-        if (!isUnknown || tries === TRIES) throw error;
+        if (!(error instanceof StoreUnavailableError)) throw error;
+        isUnknown ||= error.mayHaveHappened;
+        // Surely not done, and never in doubt: the caller may decide at once.
+        if (!isUnknown) throw error;
+        if (tries === TRIES) throw inDoubt(error);
         await sleep(runtime, retryDelayMs(tries, runtime.random()));
       }
     }
@@ -183,6 +187,12 @@ export class Producer {
     if (found === "pruned") return { status: "pruned", id };
     return found ? finishedJob(found) : null;
   }
+}
+
+/** An earlier try may have been stored, whatever the last one says. */
+function inDoubt(error: StoreUnavailableError): StoreUnavailableError {
+  if (error.mayHaveHappened) return error;
+  return new StoreUnavailableError(error.message, { cause: error, mayHaveHappened: true });
 }
 
 /** After a lost reply, a duplicate of the very same id is our own first try. */

@@ -3,8 +3,9 @@
  *
  *   working ──stop()──▶ stopping ──all slots free, or grace and patience over──▶ stopped
  *
- * One lease call at a time. It asks for its free slots plus a small buffer, sized so that what waits
- * in it starts within about a tenth of a second; short of work it waits for a wakeup, the store's
+ * One lease call at a time. It asks for its free slots plus a small buffer: about as many jobs as its
+ * slots took on in the last tenth of a second. What has not started within a second is handed back:
+ * long jobs hold the slots, and somebody else may be free. Short of work it waits for a wakeup, the store's
  * own word on when to come back, or `pollMs`, whichever is first. Wakeups may be lost: the poll is
  * the truth.
  */
@@ -22,11 +23,12 @@ import { waitAtMost, type Timer } from "./runtime.ts";
 import { Settler } from "./settler.ts";
 import { isRetryable, retryDelayMs, StoreLink } from "./store-link.ts";
 import { Touch } from "./touch.ts";
+import { Turnover } from "./turnover.ts";
 import { UnknownTypes } from "./unknown-types.ts";
 import type { WorkSettings } from "./work-options.ts";
 
-/** Buffer what starts within this time: enough to hide a lease call, too little to hoard. */
-const BUFFER_AHEAD_MS = 100;
+/** A job waits in the buffer no longer than this; then another worker may have it. */
+const LONGEST_WAIT_MS = 1_000;
 /** How many outcomes may be on their way before leasing waits for the store to take them. */
 const MOST_UNSETTLED = 5 * BATCH_ITEMS;
 /** Ready work that could not be had (others were quicker): look again soon, but do not spin. */
@@ -58,8 +60,8 @@ export class Worker {
   #pollTimer: Timer | null = null;
   #stopListening: () => void;
   #slotsFree: (() => void) | null = null;
-  /** Smoothed time a handler takes; unknown at first, so nothing is buffered. */
-  #handlerMs = Infinity;
+  readonly #turnover: Turnover;
+  #bufferTimer: Timer | null = null;
   #stopped: Promise<void> | null = null;
 
   constructor(host: WorkerHost, settings: WorkSettings) {
@@ -80,6 +82,7 @@ export class Worker {
       unknownTypes: new UnknownTypes({ runtime, logger }),
     });
     this.#chores = new Chores({ ...host, link: this.#link, leaseMs });
+    this.#turnover = new Turnover(runtime);
     this.#stopListening = store.onWakeup((wakeup) => this.#wake(wakeup));
   }
 
@@ -178,10 +181,7 @@ export class Worker {
     const held = this.#running.size + this.#waiting.length;
     if (this.#settler.size > MOST_UNSETTLED) return { limit: 0, cappedLimit: 0 };
     const free = Math.max(0, concurrency - held);
-    const buffer = Math.min(
-      BATCH_ITEMS,
-      Math.floor((concurrency * BUFFER_AHEAD_MS) / Math.max(this.#handlerMs, 0.01)),
-    );
+    const buffer = Math.min(BATCH_ITEMS, this.#turnover.lately());
     const limit = concurrency + buffer - held;
     return { limit: Math.min(limit, BATCH_ITEMS), cappedLimit: free };
   }
@@ -197,7 +197,9 @@ export class Worker {
       const attempt = new Attempt(job, { worker: this.id, leaseEndsAt });
       attempt.onAbort = () => this.#lostWaiting(attempt);
       this.#keeper.hold(attempt);
-      this.#waiting.push(attempt);
+      // A suspect in the buffer would share the fate of the one that runs: it starts now, or not here.
+      if (this.#isSuspect(attempt)) this.#startOrHandBack(attempt);
+      else this.#waiting.push(attempt);
     }
     if (this.#phase === "working") this.#startWaiting();
     else this.#handBackWaiting();
@@ -205,38 +207,57 @@ export class Worker {
 
   /** Its lease ran out before it started: given back if it is still ours, and no attempt is spent. */
   #lostWaiting(attempt: Attempt): void {
-    const at = this.#waiting.indexOf(attempt);
-    if (at === -1) return;
-    this.#waiting.splice(at, 1);
-    this.#runner.release(attempt, "its lease ran out before it started");
+    this.#handBack(attempt, "its lease ran out before it started");
   }
 
   #startWaiting(): void {
     while (this.#running.size < this.#settings.concurrency) {
       const attempt = this.#waiting.shift();
-      if (!attempt) break;
-      if (this.#isSuspect(attempt) && this.#suspectRuns()) {
-        const why = "another job that may kill its worker is running here";
-        this.#runner.release(attempt, why, SUSPECT_BACK_MS);
-        continue;
-      }
+      if (!attempt) return;
       void this.#start(attempt);
     }
+    if (this.#waiting.length > 0) this.#bufferTimer ??= this.#handBackLater();
+  }
+
+  #startOrHandBack(suspect: Attempt): void {
+    const hasSlot = this.#running.size < this.#settings.concurrency;
+    if (this.#phase === "working" && hasSlot && !this.#suspectRuns()) {
+      void this.#start(suspect);
+      return;
+    }
+    const why = "a job that may kill its worker runs alone of its kind";
+    this.#runner.release(suspect, why, SUSPECT_BACK_MS);
+  }
+
+  /** What waited for a whole second has waited for long jobs. */
+  #handBackLater(): Timer {
+    const waiting = new Set(this.#waiting);
+    return this.#host.runtime.timer(LONGEST_WAIT_MS, () => {
+      this.#bufferTimer = null;
+      for (const attempt of this.#waiting.filter((one) => waiting.has(one))) {
+        this.#handBack(attempt, "it waited too long for a free slot");
+      }
+      if (this.#waiting.length > 0) this.#bufferTimer = this.#handBackLater();
+    });
+  }
+
+  #handBack(attempt: Attempt, why: string): void {
+    this.#waiting.splice(this.#waiting.indexOf(attempt), 1);
+    attempt.onAbort = null;
+    this.#runner.release(attempt, why);
   }
 
   async #start(attempt: Attempt): Promise<void> {
-    const { runtime, logger } = this.#host;
     attempt.onAbort = null;
     this.#running.add(attempt);
-    const startedAt = runtime.monotonic();
     try {
       await this.#runner.run(attempt);
     } catch (error) {
+      const { logger } = this.#host;
       logger.error(`job ${attempt.job.id} ended in an error of the engine itself`, { error });
     }
     this.#running.delete(attempt);
-    const ms = runtime.monotonic() - startedAt;
-    this.#handlerMs = this.#handlerMs === Infinity ? ms : this.#handlerMs * 0.9 + ms * 0.1;
+    this.#turnover.count();
     this.#slotFreed();
   }
 
@@ -276,10 +297,7 @@ export class Worker {
   }
 
   #handBackWaiting(): void {
-    for (const attempt of this.#waiting.splice(0)) {
-      attempt.onAbort = null;
-      this.#runner.release(attempt, "the worker stopped");
-    }
+    for (const attempt of [...this.#waiting]) this.#handBack(attempt, "the worker stopped");
   }
 
   async #stop(graceMs: number): Promise<void> {
@@ -287,6 +305,7 @@ export class Worker {
     this.#phase = "stopping";
     this.#stopListening();
     this.#pollTimer?.cancel();
+    this.#bufferTimer?.cancel();
     this.#chores.stop();
     this.#handBackWaiting();
     await this.#leasing;

@@ -53,6 +53,7 @@ export async function openWorld(name: StoreName): Promise<World> {
   const store = openStore();
   await store.open();
   const living = new Set<Holdfast>();
+  const calls = { onTheirWay: 0 };
 
   return {
     time,
@@ -65,7 +66,7 @@ export async function openWorld(name: StoreName): Promise<World> {
         ...time.runtime({ alive: () => alive }),
         defer: (callback: () => void) => void setImmediate(() => alive && callback()),
       };
-      const mortal = dyingWith(link(own), () => alive);
+      const mortal = dyingWith(link(own), () => alive, calls);
       const logger = options.logger ?? noting(said);
       const hf = new Holdfast({ ...options, logger, store: mortal, runtime });
       living.add(hf);
@@ -85,7 +86,10 @@ export async function openWorld(name: StoreName): Promise<World> {
     async advance(ms) {
       for (let left = ms; left > 0; left -= 50) {
         await time.advance(Math.min(50, left));
-        for (let turns = 0; turns < 4; turns += 1) await settlePromises();
+        // Store calls take real time: virtual time must not run away from them.
+        for (let quiet = 0; quiet < 4; quiet = calls.onTheirWay > 0 ? 0 : quiet + 1) {
+          await settlePromises();
+        }
       }
     },
     async until(condition) {
@@ -106,7 +110,7 @@ export async function openWorld(name: StoreName): Promise<World> {
 }
 
 /** A dead process gets no reply and makes no call. */
-function dyingWith(store: Store, alive: () => boolean): Store {
+function dyingWith(store: Store, alive: () => boolean, calls: { onTheirWay: number }): Store {
   const never = new Promise<never>(() => {});
   return new Proxy(store, {
     get(target, name, receiver) {
@@ -116,10 +120,15 @@ function dyingWith(store: Store, alive: () => boolean): Store {
         if (!alive()) return never;
         const reply: unknown = Reflect.apply(member, target, args);
         if (!(reply instanceof Promise)) return reply;
-        return reply.then(
-          (value: unknown) => (alive() ? value : never),
-          (error: unknown) => (alive() ? Promise.reject(error) : never),
-        );
+        calls.onTheirWay += 1;
+        return reply
+          .finally(() => {
+            calls.onTheirWay -= 1;
+          })
+          .then(
+            (value: unknown) => (alive() ? value : never),
+            (error: unknown) => (alive() ? Promise.reject(error) : never),
+          );
       };
     },
   });
