@@ -46,6 +46,22 @@ export interface JobRunnerOptions {
   ) => Promise<NewJob> | NewJob;
 }
 
+export interface ReleaseOptions {
+  readonly afterMs?: number;
+  /** The store has answered, whatever it said. */
+  readonly done?: () => void;
+}
+
+/** What goes with an outcome besides the outcome. */
+interface Told {
+  readonly why?: string;
+  readonly error?: unknown;
+  readonly ranMs?: number;
+  /** It never ran: handing it back under its fence can hurt nobody. */
+  readonly evenIfLate?: boolean;
+  readonly done?: () => void;
+}
+
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #host: RunningJobHost;
@@ -85,8 +101,9 @@ export class JobRunner {
   }
 
   /** Gives back what was leased and never started: no attempt is spent. */
-  release(attempt: Attempt, why: string, afterMs = 0): void {
-    this.#settle(attempt, { kind: "release", afterMs }, { why, evenIfLate: true });
+  release(attempt: Attempt, why: string, { afterMs = 0, done }: ReleaseOptions = {}): void {
+    const told = { why, evenIfLate: true, ...(done && { done }) };
+    this.#settle(attempt, { kind: "release", afterMs }, told);
   }
 
   async #handle(attempt: Attempt, definition: Definition, running: RunningJob): Promise<void> {
@@ -141,11 +158,7 @@ export class JobRunner {
     });
   }
 
-  #settle(
-    attempt: Attempt,
-    outcome: Outcome,
-    told: { why?: string; error?: unknown; ranMs?: number; evenIfLate?: boolean } = {},
-  ): void {
+  #settle(attempt: Attempt, outcome: Outcome, told: Told = {}): void {
     const { keeper, settler, events, logger } = this.#options;
     if (!told.evenIfLate && !keeper.check(attempt)) {
       attempt.phase = "over";
@@ -156,6 +169,7 @@ export class JobRunner {
     settler.push(this.#settlement(attempt, outcome), (error, result) => {
       keeper.drop(attempt);
       attempt.phase = "over";
+      told.done?.();
       if (error !== null) {
         logger.error(`job ${attempt.job.id} could not be settled; its lease will run out`, {
           error,

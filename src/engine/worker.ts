@@ -22,6 +22,7 @@ import { ABORT_PATIENCE_MS } from "./run-handler.ts";
 import { waitAtMost, type Timer } from "./runtime.ts";
 import { Settler } from "./settler.ts";
 import { isRetryable, retryDelayMs, StoreLink } from "./store-link.ts";
+import { Suspects } from "./suspects.ts";
 import { Touch } from "./touch.ts";
 import { Turnover } from "./turnover.ts";
 import { UnknownTypes } from "./unknown-types.ts";
@@ -61,6 +62,7 @@ export class Worker {
   #stopListening: () => void;
   #slotsFree: (() => void) | null = null;
   readonly #turnover: Turnover;
+  readonly #suspects: Suspects;
   #bufferTimer: Timer | null = null;
   #stopped: Promise<void> | null = null;
 
@@ -83,6 +85,15 @@ export class Worker {
     });
     this.#chores = new Chores({ ...host, link: this.#link, leaseMs });
     this.#turnover = new Turnover(runtime);
+    this.#suspects = new Suspects({
+      runtime,
+      start: (suspect) => void this.#start(suspect),
+      handBack: (suspect, done) => {
+        const why = "another job that may kill its worker is here";
+        this.#runner.release(suspect, why, { afterMs: SUSPECT_BACK_MS, done });
+      },
+      resume: () => this.#leaseSoon(),
+    });
     this.#stopListening = store.onWakeup((wakeup) => this.#wake(wakeup));
   }
 
@@ -128,7 +139,7 @@ export class Worker {
 
   /** Never two calls at once; a wish that comes meanwhile is remembered. */
   async #lease(): Promise<void> {
-    if (this.#leasing || this.#phase !== "working") return;
+    if (this.#leasing || this.#phase !== "working" || this.#suspects.keepQuiet) return;
     const { limit, cappedLimit } = this.#wanted();
     if (limit <= 0) return;
     this.#pollTimer?.cancel();
@@ -197,10 +208,10 @@ export class Worker {
       const attempt = new Attempt(job, { worker: this.id, leaseEndsAt });
       attempt.onAbort = () => this.#lostWaiting(attempt);
       this.#keeper.hold(attempt);
-      // A suspect in the buffer would share the fate of the one that runs: it starts now, or not here.
-      if (this.#isSuspect(attempt)) this.#startOrHandBack(attempt);
+      if (this.#isSuspect(attempt)) this.#suspects.take(attempt, { hasSlot: this.#hasSlot });
       else this.#waiting.push(attempt);
     }
+    this.#suspects.startIfAlone();
     if (this.#phase === "working") this.#startWaiting();
     else this.#handBackWaiting();
   }
@@ -210,23 +221,17 @@ export class Worker {
     this.#handBack(attempt, "its lease ran out before it started");
   }
 
+  get #hasSlot(): boolean {
+    return this.#phase === "working" && this.#running.size < this.#settings.concurrency;
+  }
+
   #startWaiting(): void {
-    while (this.#running.size < this.#settings.concurrency) {
+    while (this.#hasSlot) {
       const attempt = this.#waiting.shift();
       if (!attempt) return;
       void this.#start(attempt);
     }
     if (this.#waiting.length > 0) this.#bufferTimer ??= this.#handBackLater();
-  }
-
-  #startOrHandBack(suspect: Attempt): void {
-    const hasSlot = this.#running.size < this.#settings.concurrency;
-    if (this.#phase === "working" && hasSlot && !this.#suspectRuns()) {
-      void this.#start(suspect);
-      return;
-    }
-    const why = "a job that may kill its worker runs alone of its kind";
-    this.#runner.release(suspect, why, SUSPECT_BACK_MS);
   }
 
   /** What waited for a whole second has waited for long jobs. */
@@ -257,6 +262,7 @@ export class Worker {
       logger.error(`job ${attempt.job.id} ended in an error of the engine itself`, { error });
     }
     this.#running.delete(attempt);
+    this.#suspects.ended(attempt);
     this.#turnover.count();
     this.#slotFreed();
   }
@@ -273,6 +279,7 @@ export class Worker {
   /** Asks for more when the buffer runs low, together with the settles of the same turn. */
   #fill(): void {
     if (this.#leasing || this.#pollTimer || this.#phase !== "working") return;
+    if (this.#suspects.keepQuiet) return;
     const { limit } = this.#wanted();
     if (limit <= 0 || this.#waiting.length > limit) return;
     this.#leasing = new Promise((resolve) => {
@@ -284,16 +291,11 @@ export class Worker {
     });
   }
 
-  /** One crash away from poison: run one such job at a time, so that only the culprit gets there. */
+  /** One crash away from poison. */
   #isSuspect({ job }: Attempt): boolean {
     const contract = this.#host.registry.get(job.type)?.contract;
     const maxCrashes = contract?.maxCrashes ?? DEFAULT_MAX_CRASHES;
     return job.crashes > 0 && job.crashes === maxCrashes - 1;
-  }
-
-  #suspectRuns(): boolean {
-    for (const attempt of this.#running) if (this.#isSuspect(attempt)) return true;
-    return false;
   }
 
   #handBackWaiting(): void {
@@ -309,6 +311,7 @@ export class Worker {
     this.#chores.stop();
     this.#handBackWaiting();
     await this.#leasing;
+    this.#suspects.close();
     const slotsFree = new Promise<void>((resolve) => (this.#slotsFree = resolve));
     if (this.#running.size > 0) await waitAtMost(runtime, slotsFree, graceMs);
     for (const attempt of this.#running) {
