@@ -25,6 +25,8 @@ export class Attempt {
   abortReason: HoldfastError | null = null;
   /** Called once, when the signal aborts. */
   onAbort: ((reason: HoldfastError) => void) | null = null;
+  /** Called once, when it is over: settled, or lost. */
+  onOver: (() => void) | null = null;
   /** Stored with the success. */
   readonly spawned: NewJob[] = [];
   spawnedBytes = 0;
@@ -68,6 +70,12 @@ export class Attempt {
     this.abortReason = reason;
     this.#controller?.abort(reason);
     this.onAbort?.(reason);
+  }
+
+  end(): void {
+    this.phase = "over";
+    this.onOver?.();
+    this.onOver = null;
   }
 
   setProgress(progress: Progress): void {

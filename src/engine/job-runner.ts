@@ -161,14 +161,14 @@ export class JobRunner {
   #settle(attempt: Attempt, outcome: Outcome, told: Told = {}): void {
     const { keeper, settler, events, logger } = this.#options;
     if (!told.evenIfLate && !keeper.check(attempt)) {
-      attempt.phase = "over";
+      attempt.end();
       events.emit("lost", () => aboutJob(attempt));
       return;
     }
     attempt.phase = "decided";
     settler.push(this.#settlement(attempt, outcome), (error, result) => {
       keeper.drop(attempt);
-      attempt.phase = "over";
+      attempt.end();
       told.done?.();
       if (error !== null) {
         logger.error(`job ${attempt.job.id} could not be settled; its lease will run out`, {
@@ -230,7 +230,7 @@ export class JobRunner {
           return this.#settle(attempt, this.#failed(attempt, definition, error), { error });
         }
         keeper.drop(attempt);
-        attempt.phase = "over";
+        attempt.end();
         events.emit("succeeded", () => ({ ...aboutJob(attempt), ranMs: 0 }));
         return;
       } catch (error) {

@@ -262,7 +262,9 @@ export class Worker {
       logger.error(`job ${attempt.job.id} ended in an error of the engine itself`, { error });
     }
     this.#running.delete(attempt);
-    this.#suspects.ended(attempt);
+    // Until the store has its outcome it is still in our hands, and a crash would still be its own.
+    if (attempt.phase === "over") this.#suspects.ended(attempt);
+    else attempt.onOver = () => this.#suspects.ended(attempt);
     this.#turnover.count();
     this.#slotFreed();
   }
