@@ -4,22 +4,20 @@
  */
 import { isFinished, type AdoptedJob } from "../../core/job.ts";
 import type { InsertResult } from "../../core/store.ts";
-import { addBody, refusalOf } from "./insert.ts";
+import { addBody, flagsOf, refusalOf } from "./insert.ts";
 import type { Queue } from "./queue-book.ts";
-import { HAS_KEY, HAS_PAST, standFinished, standInLine, type Moving } from "./standing.ts";
+import { HAS_PAST, standFinished, standInLine, type Moving } from "./standing.ts";
 import { addAttempt, addLogs, errorColumns, noteTrail, takeAlong } from "./trail.ts";
 import type { Transaction } from "./transaction.ts";
-
-const SET_FINISHED_AT = "UPDATE holdfast_done SET finished_at = ? WHERE seq = ?";
 
 export function adopt(tx: Transaction, jobs: readonly AdoptedJob[]): InsertResult[] {
   return jobs.map((job) => adoptOne(tx, job));
 }
 
 function adoptOne(tx: Transaction, job: AdoptedJob): InsertResult {
-  const queue = tx.queues.findOrAdd(job.queue);
-  const refusal = refusalOf(tx, queue, job);
+  const refusal = refusalOf(tx, tx.queues.find(job.queue), job);
   if (refusal !== null) return refusal;
+  const queue = tx.queues.findOrAdd(job.queue);
   const createdAt = Math.floor(job.createdAt);
   const seq = addBody(tx, queue, job, { createdAt, isFinished: isFinished(job.status) });
   if (seq === null) throw new Error("an id that nobody had is taken");
@@ -33,7 +31,7 @@ function adoptOne(tx: Transaction, job: AdoptedJob): InsertResult {
     fence: job.fence,
     settledFence: 0,
     runAt: Math.ceil(job.runAt),
-    flags: HAS_PAST | (job.dedupe === null ? 0 : HAS_KEY),
+    flags: HAS_PAST | flagsOf(job),
   });
   return { outcome: "added", id: job.id };
 }
@@ -55,7 +53,7 @@ function stand(tx: Transaction, queue: Queue, job: AdoptedJob, moving: Moving): 
     return;
   }
   const { startedAt, status: as } = job;
-  const finish = { as, startedAt, worker: null, result: null, resultDropped: false };
+  const finishedAt = Math.floor(job.finishedAt ?? tx.now);
+  const finish = { as, startedAt, w: null, result: null, resultDropped: false, finishedAt };
   standFinished(tx, queue, moving, finish);
-  if (job.finishedAt !== null) tx.db.run(SET_FINISHED_AT, Math.floor(job.finishedAt), moving.seq);
 }

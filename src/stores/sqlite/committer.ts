@@ -21,6 +21,7 @@
  */
 import { ClosedError, StoreUnavailableError } from "../../core/errors.ts";
 import type { Connection } from "./connection.ts";
+import { Memory } from "./known.ts";
 import { isBusy, storeError } from "./sqlite-error.ts";
 import { Transaction, type TransactionSettings } from "./transaction.ts";
 
@@ -51,6 +52,7 @@ export interface CommitterOptions extends TransactionSettings {
 
 export class Committer {
   readonly #options: CommitterOptions;
+  readonly #memory: Memory;
   #units: Unit[] = [];
   #isScheduled = false;
   #isClosed = false;
@@ -61,6 +63,7 @@ export class Committer {
 
   constructor(options: CommitterOptions) {
     this.#options = options;
+    this.#memory = new Memory(options.connection);
   }
 
   /** Nothing waits to be written. */
@@ -130,13 +133,14 @@ export class Committer {
     let answers: unknown[];
     let mayHaveHappened = false;
     try {
-      tx = new Transaction(connection, this.#options);
+      tx = new Transaction(connection, this.#options, this.#memory.recall());
       answers = batch.map((unit) => unit.run(tx));
       tx.flush();
       mayHaveHappened = true;
       connection.commit();
     } catch (error) {
       connection.rollback();
+      this.#memory.forget();
       if (isBusy(error)) {
         // Only outside WAL mode, on a caller's connection: a reader kept the commit from finishing.
         this.#units.unshift(...batch);
@@ -146,7 +150,8 @@ export class Committer {
       for (const unit of batch) this.#fail(unit, error, { mayHaveHappened });
       return "done";
     }
-    for (const [index, unit] of batch.entries()) unit.resolve(answers[index]);
+    this.#memory.remember(tx.known);
+    for (let index = 0; index < batch.length; index++) batch[index]?.resolve(answers[index]);
     this.#options.onCommit(tx);
     return "done";
   }

@@ -19,8 +19,8 @@ const QUEUES_WITH_DUE = `
 const STAND = `
   SELECT j.q, j.grp, j.prio, j.seq, n.line FROM holdfast_job j
   LEFT JOIN holdfast_line n ON n.q = j.q AND n.grp = j.grp
-  WHERE j.id = ?1 AND (
-    EXISTS (SELECT 1 FROM holdfast_later a WHERE a.seq = j.seq AND a.run_at <= ?2)
+  WHERE j.id = ? AND (
+    EXISTS (SELECT 1 FROM holdfast_later a WHERE a.seq = j.seq AND a.run_at <= ?)
     OR EXISTS (SELECT 1 FROM holdfast_ready r
       WHERE r.line = n.line AND r.prio = j.prio AND r.seq = j.seq))`;
 const BEFORE_IN_LINE = `

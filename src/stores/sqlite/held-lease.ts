@@ -12,7 +12,8 @@ export interface HeldLease extends Moving {
   /** What this lease added to `attempts`, so that giving back never takes too much. */
   readonly spent: number;
   readonly isCapped: boolean;
-  readonly worker: string;
+  /** The number of its worker. */
+  readonly w: number;
   readonly leasedAt: number;
   readonly isCancelAsked: boolean;
   readonly cancelReason: string | null;
@@ -33,7 +34,7 @@ export type LeasedRow = [
   flags: number,
   spent: number,
   capped: number,
-  worker: string,
+  w: number,
   leasedAt: number,
   cancelAsked: number,
   cancelReason: string | null,
@@ -41,7 +42,7 @@ export type LeasedRow = [
 ];
 
 export const LEASED_COLUMNS = `p.seq, p.q, p.line, p.prio, p.attempts, p.max_attempts, p.crashes,
-  p.fence, p.settled_fence, p.run_at, p.flags, p.spent, p.capped, p.worker, p.leased_at,
+  p.fence, p.settled_fence, p.run_at, p.flags, p.spent, p.capped, p.w, p.leased_at,
   p.cancel_asked, p.cancel_reason, p.cancel_by`;
 
 const HELD = `SELECT ${LEASED_COLUMNS} FROM holdfast_leased p WHERE p.seq = ? AND p.fence = ?`;
@@ -71,11 +72,11 @@ export function heldLease(tx: Transaction, ref: LeaseRef): HeldLease | null {
 
 export function leaseOf(row: LeasedRow): HeldLease {
   const [seq, q, line, prio, attempts, maxAttempts, crashes, fence, settledFence] = row;
-  const [, , , , , , , , , runAt, flags, spent, capped, worker, leasedAt, ...cancel] = row;
+  const [, , , , , , , , , runAt, flags, spent, capped, w, leasedAt, ...cancel] = row;
   const [cancelAsked, cancelReason, cancelBy] = cancel;
   return {
     ...{ seq, q, line, prio, attempts, maxAttempts, crashes, fence, settledFence, runAt, flags },
-    ...{ spent, worker, leasedAt, cancelReason, cancelBy },
+    ...{ spent, w, leasedAt, cancelReason, cancelBy },
     isCapped: capped === 1,
     isCancelAsked: cancelAsked === 1,
   };

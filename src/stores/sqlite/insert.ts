@@ -3,7 +3,7 @@ import type { InsertOptions, InsertResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import { expiryOf, keyHolder, lifeOf, takeKey, UNTIL_FINISHED } from "./keys.ts";
 import type { Queue } from "./queue-book.ts";
-import { HAS_KEY, standInLine, STATUSES } from "./standing.ts";
+import { HAS_EXTRAS, HAS_KEY, standInLine, STATUSES } from "./standing.ts";
 import { dropTombstone, isRemembered } from "./tombstones.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -46,26 +46,26 @@ export function insert(
 
 /** The order of the questions is part of the promise: id, then key, then room. */
 export function insertOne(tx: Transaction, job: NewJob, evenIfFull: boolean): InsertResult {
-  const queue = tx.queues.findOrAdd(job.queue);
-  const isBounded = !evenIfFull && queue.maxWaiting !== null;
-  // Without a key or a bound, the unique index on ids answers with the insert itself.
-  const refusal =
-    job.dedupe !== null || isBounded || tx.mayBeGone(job.id)
-      ? (refusalOf(tx, queue, job) ?? (isBounded ? fullness(queue) : null))
-      : null;
-  if (refusal !== null) return refusal;
+  const known = tx.queues.find(job.queue);
+  // In a known queue, without a key or a bound, the unique index on ids answers with the insert itself.
+  const isBounded = !evenIfFull && known !== null && known.maxWaiting !== null;
+  if (known === null || job.dedupe !== null || isBounded || tx.mayBeGone(job.id)) {
+    const refusal = refusalOf(tx, known, job) ?? (isBounded ? fullness(known) : null);
+    if (refusal !== null) return refusal;
+  }
+  const queue = known ?? tx.queues.findOrAdd(job.queue);
   const { now } = tx;
   const seq = addBody(tx, queue, job, { createdAt: now, isFinished: false });
   if (seq === null) return duplicateOf(tx, job.id);
   const runAt = job.runAt === null ? instantAfter(now, job.delayMs) : Math.ceil(job.runAt);
-  const flags = job.dedupe === null ? 0 : HAS_KEY;
+  const flags = flagsOf(job);
   if (runAt !== now) {
     const fresh = { attempts: 0, crashes: 0, fence: 0, settledFence: 0 };
     const { maxAttempts, priority: prio } = job;
     standInLine(tx, queue, job.group, { seq, prio, maxAttempts, runAt, flags, ...fresh });
   } else {
     const line = tx.lines.findOrAdd(queue, job.group);
-    tx.db.write(ADD_FRESH_READY).run(line.line, job.priority, seq, job.maxAttempts, flags);
+    tx.db.silent(ADD_FRESH_READY).get(line.line, job.priority, seq, job.maxAttempts, flags);
     queue.add("ready", 1);
     tx.lines.gotReady(line);
     tx.wokenQueues.add(queue.name);
@@ -76,14 +76,15 @@ export function insertOne(tx: Transaction, job: NewJob, evenIfFull: boolean): In
 /** Why a job of this id and key cannot be added; null if it can. */
 export function refusalOf(
   tx: Transaction,
-  queue: Queue,
+  queue: Queue | null,
   { id, dedupe }: Pick<NewJob, "id" | "dedupe">,
 ): InsertResult | null {
   const status = statusOf(tx, id);
   if (status !== "pruned") return { outcome: "duplicate", id, status };
   if (isRemembered(tx, id)) return { outcome: "duplicate", id, status: "pruned" };
-  const holder = dedupe === null ? null : keyHolder(tx, queue, dedupe.key);
-  if (holder === null || dedupe === null) return null;
+  if (dedupe === null || queue === null) return null;
+  const holder = keyHolder(tx, queue, dedupe.key);
+  if (holder === null) return null;
   return {
     outcome: holder.hash === dedupe.hash ? "duplicate" : "conflict",
     id: holder.id,
@@ -99,7 +100,7 @@ export function addBody(
   { createdAt, isFinished }: { readonly createdAt: number; readonly isFinished: boolean },
 ): number | null {
   const { id, group, type, priority, dedupe, tags, meta, trace, payload } = job;
-  const seq = tx.nextSeq();
+  const seq = tx.known.nextSeq();
   let changes: number | bigint;
   if (dedupe === null && tags.length === 0 && meta === null && trace === null) {
     const add = tx.db.write(ADD_PLAIN_JOB);
@@ -116,7 +117,7 @@ export function addBody(
     );
   }
   if (Number(changes) === 0) {
-    tx.returnSeq();
+    tx.known.returnSeq();
     return null;
   }
   if (tx.mayBeGone(id)) dropTombstone(tx, id);
@@ -139,6 +140,12 @@ function claimKey(
   const expiresAt = expiryOf(lifeOf(lifetime), job.createdAt);
   if (expiresAt !== null && expiresAt <= tx.now) return;
   takeKey(tx, queue, { key, hash, id: job.id, expiresAt });
+}
+
+/** What its moving row must know of the body. */
+export function flagsOf({ dedupe, tags, meta, trace }: JobBody): number {
+  const hasExtras = tags.length > 0 || meta !== null || trace !== null;
+  return (dedupe === null ? 0 : HAS_KEY) | (hasExtras ? HAS_EXTRAS : 0);
 }
 
 function fullness(queue: Queue): InsertResult | null {

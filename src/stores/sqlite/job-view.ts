@@ -34,14 +34,15 @@ const VIEW = `
   SELECT j.seq, j.id, q.name AS queue, j.grp AS "group", j.type, j.prio AS priority, j.payload,
     j.tags, j.meta, j.trace, j.key AS dedupeKey, j.created_at AS createdAt, ${MOVING_COLUMNS},
     coalesce(d.result, t.result) AS result, d.result_dropped AS resultDropped, d.finished_at AS finishedAt,
-    d.started_at AS doneStartedAt, d.worker AS doneWorker, p.worker AS leasedWorker,
+    d.finished_at - d.took AS doneStartedAt, w.name AS lastWorker,
     p.leased_at AS leasedAt, p.until AS leaseUntil, p.updated_at AS leaseUpdatedAt,
     p.cancel_asked AS cancelAsked, t.updated_at AS trailUpdatedAt, t.started_at AS trailStartedAt,
     t.worker AS trailWorker, t.deferrals, t.category, t.message, t.stack, t.fingerprint, t.reason,
     t.by_whom AS "by", t.percent, t.note, t.checkpoint
   FROM ${JOB_AND_PLACE}
   LEFT JOIN holdfast_queue q ON q.q = j.q
-  LEFT JOIN holdfast_trail t ON t.seq = j.seq`;
+  LEFT JOIN holdfast_trail t ON t.seq = j.seq
+  LEFT JOIN holdfast_worker w ON w.w = coalesce(p.w, d.w)`;
 const VIEW_BY_ID = `${VIEW} WHERE j.id = ?`;
 const VIEW_BY_SEQ = `${VIEW} WHERE j.seq = ?`;
 const STEPS = "SELECT name, value FROM holdfast_step WHERE seq = ? ORDER BY n";
@@ -74,8 +75,7 @@ interface ViewRow {
   readonly resultDropped: number | null;
   readonly finishedAt: number | null;
   readonly doneStartedAt: number | null;
-  readonly doneWorker: string | null;
-  readonly leasedWorker: string | null;
+  readonly lastWorker: string | null;
   readonly leasedAt: number | null;
   readonly leaseUntil: number | null;
   readonly leaseUpdatedAt: number | null;
@@ -140,7 +140,7 @@ function summaryOf(row: ViewRow): JobSummary {
     runAt: row.runAt ?? createdAt,
     startedAt: leasedAt ?? row.doneStartedAt ?? row.trailStartedAt,
     finishedAt,
-    worker: row.leasedWorker ?? row.doneWorker ?? row.trailWorker,
+    worker: row.lastWorker ?? row.trailWorker,
     ...{ leasedAt, leaseUntil },
   };
 }

@@ -9,7 +9,7 @@
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import type { Connection } from "./connection.ts";
-import { FULL, IDLE, type Line, type LineRow } from "./line-book.ts";
+import { FULL, IDLE, type Line } from "./line-book.ts";
 import { comeBackAt } from "./outlook.ts";
 import { FOREVER, QueueBook, type Queue } from "./queue-book.ts";
 import type { Demand, Shares } from "./shares.ts";
@@ -26,9 +26,9 @@ const PASS_AT_MOST = 256;
 const EXPIRED_HOLDS = `
   SELECT line FROM holdfast_line INDEXED BY holdfast_line_held
   WHERE q = ? AND state = 2 AND held_until <= ? LIMIT ${REOPEN_AT_MOST}`;
+/** Only numbers, straight from the index: the lines themselves are mostly known already. */
 const RING = `
-  SELECT line, q, grp, state, weight, max_active, active, held_until
-  FROM holdfast_line INDEXED BY holdfast_line_open
+  SELECT line FROM holdfast_line INDEXED BY holdfast_line_open
   WHERE q = ? AND state = 1 AND line >= ? ORDER BY line LIMIT ? + 0`;
 const RING_START = RING.replace("line >= ?", "line < ?");
 /** Without the lines that have caps of their own. */
@@ -45,8 +45,9 @@ export function peek(db: Connection, request: LeaseRequest, now: number): LeaseR
 
 /** One call of `lease`, and what has come of it so far. */
 interface Call {
-  readonly request: LeaseRequest;
   readonly until: number;
+  /** The number of the worker. */
+  readonly w: number;
   readonly jobs: LeasedJob[];
   /** How many may still come from capped lines. */
   cappedLeft: number;
@@ -62,7 +63,8 @@ export function lease(tx: Transaction, request: LeaseRequest, shares: Shares): L
     moveDue(tx, queue, Math.max(200, 2 * limit));
   }
   const until = instantAfter(tx.now, request.leaseMs);
-  const call: Call = { request, until, jobs: [], cappedLeft: cappedLimitOf(request) };
+  const w = tx.workers.numberOf(request.worker);
+  const call: Call = { until, w, jobs: [], cappedLeft: cappedLimitOf(request) };
   shares.shareOut(demands, request.limit, (queue, atMost) =>
     takeTurns(tx, queue, { atMost, call }),
   );
@@ -119,23 +121,18 @@ function takeTurns(
     const turn = { line: queue.turnLine, left: queue.turnLeft };
     const plan = planTurns(ring, wanted, turn);
     if (plan.quotas.length === 0) break;
-    const packs = plan.quotas.map(({ line, jobs }) => {
-      const items = startAttempts(tx, line, {
-        jobs,
-        until: call.until,
-        worker: call.request.worker,
-      });
+    const packs = startAttempts(tx, plan.quotas, call);
+    for (const { line, jobs, items } of packs) {
+      taken += items.length;
       if (line.isCapped) call.cappedLeft -= items.length;
       if (items.length < jobs) {
         passed++;
         tx.lines.set(line, { state: IDLE });
       } else if (line.room === 0) tx.lines.set(line, { state: FULL });
-      return { items, weight: line.weight ?? 1 };
-    });
+    }
     // A line alone needs no turns, so a queue without groups never writes one.
     if (ring.length > 1) queue.setTurn(plan.turn.line, plan.turn.left);
     for (const job of interleave(packs)) call.jobs.push(job);
-    for (const { items } of packs) taken += items.length;
   }
   return taken;
 }
@@ -151,9 +148,9 @@ function ringOf(tx: Transaction, queue: Queue, { jobs, ofCapped }: Wanted): Line
   const atMost = Math.max(2, jobs);
   const from = queue.turnLeft > 0 ? queue.turnLine : queue.turnLine + 1;
   const [ring, start] = ofCapped > 0 ? [RING, RING_START] : [FREE_RING, FREE_RING_START];
-  const rows = tx.db.rows<LineRow>(ring).all(queue.q, from, atMost);
+  const rows = tx.db.rows<[number]>(ring).all(queue.q, from, atMost);
   if (rows.length < atMost && from > 1) {
-    rows.push(...tx.db.rows<LineRow>(start).all(queue.q, from, atMost - rows.length));
+    rows.push(...tx.db.rows<[number]>(start).all(queue.q, from, atMost - rows.length));
   }
-  return rows.map((row) => tx.lines.keep(row));
+  return rows.map(([line]) => tx.lines.byNumber(line));
 }

@@ -1,5 +1,5 @@
 /**
- * The lines a transaction has touched, read once each and written back once.
+ * The lines a transaction knows (see `known.ts`), read once each and written back once.
  *
  * The state of a line says whether `lease` looks at it:
  *
@@ -51,8 +51,13 @@ export class Line {
 
   constructor(row: LineRow, queue: Queue) {
     this.queue = queue;
-    [this.line, , this.group, this.state, this.weight, this.maxActive] = row;
-    [, , , , , , this.active, this.heldUntil] = row;
+    this.line = row[0];
+    this.group = row[2];
+    this.state = row[3];
+    this.weight = row[4];
+    this.maxActive = row[5];
+    this.active = row[6];
+    this.heldUntil = row[7];
   }
 
   /** Null: it may have any number of leases at once. */
@@ -82,6 +87,10 @@ export class LineBook {
     this.#db = db;
     this.#queues = queues;
     this.#nextNumber = nextNumber;
+  }
+
+  get size(): number {
+    return this.#byNumber.size;
   }
 
   find(queue: Queue, group: string): Line | null {

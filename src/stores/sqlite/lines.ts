@@ -32,7 +32,7 @@ const ACTIVE = `
   SELECT line, count(*) FROM holdfast_leased WHERE q = ? AND capped = 1 GROUP BY line`;
 const CONCERNED = `
   SELECT line, q, grp, state, weight, max_active, active, held_until FROM holdfast_line
-  WHERE q = ?1 AND (active > 0 OR state = ${FULL} OR (state = ${OPEN} AND ?2 = 0))`;
+  WHERE q = ? AND (active > 0 OR state = ${FULL} OR (state = ${OPEN} AND ? = 0))`;
 
 /** The number of a queue among the lines of `holdfast_hold`. */
 export const WHOLE_QUEUE = 0;

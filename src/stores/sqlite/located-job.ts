@@ -8,8 +8,8 @@ import type { Transaction } from "./transaction.ts";
 const LOCATE = `
   SELECT j.seq, j.id, j.q, j.grp AS "group", j.prio, j.key, j.key_life AS keyLife,
     j.key_hash AS keyHash, ${MOVING_COLUMNS},
-    coalesce(d.settled_fence, p.settled_fence, a.settled_fence, r.settled_fence) AS settledFence,
-    r.line AS readyLine, d.started_at AS startedAt, d.worker
+    coalesce(d.settled_fence, d.fence, p.settled_fence, a.settled_fence, r.settled_fence) AS settledFence,
+    r.line AS readyLine, d.finished_at - d.took AS startedAt, d.w
   FROM ${JOB_AND_PLACE}`;
 const LOCATE_BY_ID = `${LOCATE} WHERE j.id = ?`;
 const LOCATE_BY_SEQ = `${LOCATE} WHERE j.seq = ?`;
@@ -27,7 +27,7 @@ interface LocatedRow extends Moving {
   readonly status: number;
   readonly readyLine: number | null;
   readonly startedAt: number | null;
-  readonly worker: string | null;
+  readonly w: number | null;
 }
 
 export interface LocatedJob extends Omit<LocatedRow, "status"> {

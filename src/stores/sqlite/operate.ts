@@ -30,7 +30,8 @@ export function cancel(tx: Transaction, target: Target, why: Why): Changes {
       noteTrail(tx, job.seq, { reason: why.reason, by_whom: why.by });
       const past = tx.db.rows<[number | null, string | null]>(TRAIL_OF).get(job.seq);
       const [startedAt, worker] = past ?? [null, null];
-      const finish = { startedAt, worker, result: null, resultDropped: false };
+      const w = worker === null ? null : tx.workers.numberOf(worker);
+      const finish = { startedAt, w, result: null, resultDropped: false };
       standFinished(tx, job.queue, withPast(job), { as: "cancelled", ...finish });
       tx.finishedJobs.push(job.id);
       return done("cancelled");
@@ -47,7 +48,8 @@ export function cancel(tx: Transaction, target: Target, why: Why): Changes {
 export function revive(tx: Transaction, target: Target, how: Revival, why: Why): Changes {
   return changeEach(tx, target, (job): Answer => {
     if (job.status !== "dead" && job.status !== "cancelled") return refused(job);
-    const { seq, startedAt, worker, attempts } = job;
+    const { seq, startedAt, attempts } = job;
+    const worker = job.w === null ? null : tx.workers.nameOf(job.w);
     leavePlace(tx, job);
     noteTrail(tx, seq, { reason: null, by_whom: why.by, started_at: startedAt, worker });
     tx.db.run(FORGET_DEFERRALS, seq);

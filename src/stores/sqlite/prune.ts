@@ -22,11 +22,11 @@ const KEEP_LINES = 10_000;
 
 const QUEUES = "SELECT q, name, succeeded, dead, cancelled FROM holdfast_queue";
 const OLDEST = `
-  SELECT d.finished_at, d.seq FROM holdfast_done d INDEXED BY holdfast_done_age
+  SELECT d.finished_at, d.seq FROM holdfast_done d
   WHERE d.q = ? AND d.status = ? AND (d.finished_at, d.seq) > (?, ?)
   ORDER BY d.finished_at, d.seq LIMIT ${READ_AHEAD}`;
 const VICTIM = `
-  SELECT j.id, d.settled_fence, d.flags FROM holdfast_done d
+  SELECT j.id, coalesce(d.settled_fence, d.fence), d.flags FROM holdfast_done d
   CROSS JOIN holdfast_job j ON j.seq = d.seq WHERE d.seq = ?`;
 const DROP_DONE = "DELETE FROM holdfast_done WHERE seq = ?";
 

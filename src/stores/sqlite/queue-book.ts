@@ -1,8 +1,4 @@
-/**
- * The queues a transaction has touched. Each is read once, changed in memory and written once at the
- * end: nobody else can write meanwhile, so the copy is the truth. This is what keeps the counts for
- * one write per queue and transaction, however many jobs moved.
- */
+/** The queues a transaction knows (see `known.ts`), with their counts: one write per transaction. */
 import type { FinishedStatus } from "../../core/job.ts";
 import type { Connection } from "./connection.ts";
 import type { Line } from "./line-book.ts";

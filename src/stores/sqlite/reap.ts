@@ -44,7 +44,8 @@ function reapOne(
   lease: HeldLease,
   body: { readonly id: string; readonly group: string; readonly type: string },
 ): ReapedJob {
-  const { seq, attempts, worker, leasedAt } = lease;
+  const { seq, attempts, w, leasedAt } = lease;
+  const worker = tx.workers.nameOf(w);
   const queue = tx.queues.byNumber(lease.q);
   const crashes = lease.crashes + 1;
   const moved = {
@@ -61,7 +62,7 @@ function reapOne(
   endLease(tx, queue, { line: () => tx.lines.byNumber(lease.line), isCapped: lease.isCapped });
   if (lease.isCancelAsked) {
     noteTrail(tx, seq, { reason: lease.cancelReason, by_whom: lease.cancelBy });
-    const finish = { startedAt: leasedAt, worker, result: null, resultDropped: false };
+    const finish = { startedAt: leasedAt, w, result: null, resultDropped: false };
     standFinished(tx, queue, moved, { as: "cancelled", ...finish });
     tx.finishedJobs.push(body.id);
   } else {

@@ -119,6 +119,11 @@ CREATE TABLE holdfast_later (
 ) STRICT;
 CREATE INDEX holdfast_later_due ON holdfast_later (q, run_at, seq);
 
+CREATE TABLE holdfast_worker (
+  w INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+
 -- No index on until: the table holds what runs now, so a reap reads all of it in less time than the
 -- index would cost every lease and settle. spent: what this lease added to attempts. updated_at: null
 -- if nothing has happened since the lease.
@@ -136,7 +141,7 @@ CREATE TABLE holdfast_leased (
   flags INTEGER NOT NULL,
   spent INTEGER NOT NULL,
   capped INTEGER NOT NULL,
-  worker TEXT NOT NULL,
+  w INTEGER NOT NULL,
   leased_at INTEGER NOT NULL,
   until INTEGER NOT NULL,
   updated_at INTEGER,
@@ -145,25 +150,30 @@ CREATE TABLE holdfast_leased (
   cancel_by TEXT
 ) STRICT;
 
--- status: 1 succeeded, 2 dead, 3 cancelled.
+-- status: 1 succeeded, 2 dead, 3 cancelled. settled_fence: null if it is the fence, which it nearly
+-- always is. took: from the start of the last attempt to the end.
+-- Rows lie in the order in which jobs finish, so that finishing writes at one place of the table;
+-- jobs of many groups finish in no order of their numbers, and only the small index by number is
+-- written all over. Prune walks the table itself.
 CREATE TABLE holdfast_done (
-  seq INTEGER PRIMARY KEY,
   q INTEGER NOT NULL,
   status INTEGER NOT NULL,
   finished_at INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
   attempts INTEGER NOT NULL,
   max_attempts INTEGER NOT NULL,
   crashes INTEGER NOT NULL,
   fence INTEGER NOT NULL,
-  settled_fence INTEGER NOT NULL,
+  settled_fence INTEGER,
   run_at INTEGER,
   flags INTEGER NOT NULL,
-  started_at INTEGER,
-  worker TEXT,
+  took INTEGER,
+  w INTEGER,
   result_dropped INTEGER NOT NULL,
-  result TEXT
-) STRICT;
-CREATE INDEX holdfast_done_age ON holdfast_done (q, status, finished_at, seq);
+  result TEXT,
+  PRIMARY KEY (q, status, finished_at, seq)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX holdfast_done_seq ON holdfast_done (seq);
 CREATE INDEX holdfast_done_unhappy ON holdfast_done (status, seq) WHERE status > 1;
 
 -- started_at and worker are here for a queued job; elsewhere the moving row has them. result: of an

@@ -18,6 +18,7 @@ import type { Queue } from "./queue-book.ts";
 import {
   endLease,
   freeKeyUntilFinished,
+  HAS_KEY,
   HAS_PAST,
   standFinished,
   standInLine,
@@ -30,25 +31,24 @@ import type { Transaction } from "./transaction.ts";
 /** The conditions are those of the short way: no past, no key, no cap, nobody wants it cancelled. */
 const SUCCEED = `
   INSERT INTO holdfast_done
-  SELECT seq, q, 1, ?, attempts, max_attempts, crashes, fence, fence, run_at, 0, leased_at, worker,
+  SELECT q, 1, ?, seq, attempts, max_attempts, crashes, fence, NULL, run_at, flags, ? - leased_at, w,
     ?, ?
   FROM holdfast_leased
-  WHERE seq = ? AND fence = ? AND q = ? AND attempts = 1 AND flags = 0 AND capped = 0
-    AND cancel_asked = 0`;
+  WHERE seq = ? AND fence = ? AND q = ? AND attempts = 1 AND capped = 0
+    AND cancel_asked = 0 AND flags & ${HAS_PAST | HAS_KEY} = 0`;
 const DROP_LEASE = "DELETE FROM holdfast_leased WHERE seq = ?";
 const SETTLED_FENCE = `
   SELECT coalesce(
-    (SELECT d.settled_fence FROM holdfast_done d WHERE d.seq = j.seq),
+    (SELECT coalesce(d.settled_fence, d.fence) FROM holdfast_done d WHERE d.seq = j.seq),
     (SELECT p.settled_fence FROM holdfast_leased p WHERE p.seq = j.seq),
     (SELECT a.settled_fence FROM holdfast_later a WHERE a.seq = j.seq),
     (SELECT r.settled_fence FROM holdfast_line n CROSS JOIN holdfast_ready r
       ON r.line = n.line AND r.prio = j.prio AND r.seq = j.seq WHERE n.q = j.q AND n.grp = j.grp))
   FROM holdfast_job j WHERE j.id = ?`;
-const MARK_PAST = [
-  `UPDATE holdfast_done SET flags = flags | ${HAS_PAST} WHERE seq = ?3`,
-  `UPDATE holdfast_later SET flags = flags | ${HAS_PAST} WHERE seq = ?3`,
-  `UPDATE holdfast_ready SET flags = flags | ${HAS_PAST} WHERE line = ?1 AND prio = ?2 AND seq = ?3`,
-];
+const MARK_DONE = `UPDATE holdfast_done SET flags = flags | ${HAS_PAST} WHERE seq = ?`;
+const MARK_LATER = `UPDATE holdfast_later SET flags = flags | ${HAS_PAST} WHERE seq = ?`;
+const MARK_READY = `
+  UPDATE holdfast_ready SET flags = flags | ${HAS_PAST} WHERE line = ? AND prio = ? AND seq = ?`;
 
 export function settle(tx: Transaction, settlements: readonly Settlement[]): SettleResult[] {
   return settlements.map((settlement) => settleOne(tx, settlement));
@@ -60,7 +60,7 @@ function settleOne(tx: Transaction, settlement: Settlement): SettleResult {
   if (lease === null) return wasSettled(tx, settlement) ? "settled" : "lost";
   const queue = tx.queues.byNumber(lease.q);
   const flags = lease.flags | (takeAlong(tx, lease.seq, settlement.riders) ? HAS_PAST : 0);
-  tx.db.write(DROP_LEASE).run(lease.seq);
+  tx.db.silent(DROP_LEASE).get(lease.seq);
   endLease(tx, queue, { line: () => tx.lines.byNumber(lease.line), isCapped: lease.isCapped });
   const ending: Ending = {
     tx,
@@ -99,9 +99,9 @@ function succeedAtOnce(
   if (known === null || handle !== handleOf(seq, known.q, id)) return false;
   const { changes } = tx.db
     .write(SUCCEED)
-    .run(tx.now, outcome.resultDropped ? 1 : 0, outcome.result, seq, fence, known.q);
+    .run(tx.now, tx.now, outcome.resultDropped ? 1 : 0, outcome.result, seq, fence, known.q);
   if (Number(changes) === 0) return false;
-  tx.db.write(DROP_LEASE).run(seq);
+  tx.db.silent(DROP_LEASE).get(seq);
   endLease(tx, known, { isCapped: false, line: () => tx.lines.findOrAdd(known, "") });
   known.add("succeeded", 1);
   tx.finishedJobs.push(id);
@@ -214,7 +214,8 @@ function goBack(
     readonly failure: Failure | null;
   },
 ): void {
-  const { seq, leasedAt, worker } = lease;
+  const { seq, leasedAt } = lease;
+  const worker = tx.workers.nameOf(lease.w);
   const error = how.failure === null ? {} : errorColumns(how.failure);
   noteTrail(tx, seq, { started_at: leasedAt, worker, ...error });
   if (how.failure !== null && how.isGivenBack) addDeferral(tx, seq);
@@ -232,14 +233,15 @@ function record(
   outcome: AttemptRecord["outcome"],
   failure: Failure | null,
 ): void {
-  const { attempts: attempt, fence, worker, leasedAt: startedAt } = lease;
+  const { attempts: attempt, fence, leasedAt: startedAt } = lease;
+  const worker = tx.workers.nameOf(lease.w);
   const { category = null, message = null, stack = null } = failure ?? {};
   const ended = { endedAt: tx.now, outcome, category, message, stack };
   addAttempt(tx, lease.seq, { attempt, fence, worker, startedAt, ...ended });
 }
 
-function finishOf({ leasedAt, worker }: HeldLease, as: Finish["as"]): Finish {
-  return { as, startedAt: leasedAt, worker, result: null, resultDropped: false };
+function finishOf({ leasedAt, w }: HeldLease, as: Finish["as"]): Finish {
+  return { as, startedAt: leasedAt, w, result: null, resultDropped: false };
 }
 
 /** Spawned jobs and ledger entries. `parent` is null if it is gone: then nobody reads its log. */
@@ -251,8 +253,15 @@ function follow(tx: Transaction, settlement: Settlement, parent: HeldLease | nul
     if (result.outcome !== "duplicate" && result.outcome !== "conflict") continue;
     const why = result.outcome === "duplicate" ? "duplicate of" : "conflict with";
     addLogs(tx, parent.seq, [`spawned job ${child.id} dropped: ${why} ${result.id}`]);
-    for (const sql of MARK_PAST) tx.db.run(sql, parent.line, parent.prio, parent.seq);
+    markPast(tx, parent);
   }
   if (entries.length > 0) append(tx, entries);
   if (outbox.length > 0) addToOutbox(tx, `${id}:${fence}`, outbox);
+}
+
+/** Wherever the parent stands now. */
+function markPast(tx: Transaction, { seq, line, prio }: HeldLease): void {
+  tx.db.run(MARK_DONE, seq);
+  tx.db.run(MARK_LATER, seq);
+  tx.db.run(MARK_READY, line, prio, seq);
 }

@@ -8,7 +8,7 @@
  */
 import { realpathSync } from "node:fs";
 import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
-import type { Settlement, Store, StoreInfo, Target } from "../../core/store.ts";
+import type { Changes, Settlement, Store, StoreInfo, Target } from "../../core/store.ts";
 import { adopt } from "./adopt.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Clock, msOf } from "./clock.ts";
@@ -25,13 +25,14 @@ import { hold, limit } from "./lines.ts";
 import { openDatabase } from "./open-database.ts";
 import { cancel, remove, reschedule, revive } from "./operate.ts";
 import { clearOutbox, readOutbox } from "./outbox.ts";
+import { patiently } from "./patiently.ts";
 import { isPruneDue, prune } from "./prune.ts";
 import { isReapDue, reap } from "./reap.ts";
 import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
 import { settle } from "./settle.ts";
 import { Shares } from "./shares.ts";
-import { storeError } from "./sqlite-error.ts";
+import { isBusy, storeError } from "./sqlite-error.ts";
 import { moveDue } from "./standing.ts";
 import { describe } from "./store-info.ts";
 import type { Transaction } from "./transaction.ts";
@@ -62,6 +63,8 @@ export type SqlitePlace =
    */
   | { readonly database: DatabaseLike };
 
+/** A lease of many jobs is a few statements, so it may ride with a full batch of settles. */
+const LEASES_PER_WRITE = 4;
 /** Moved into their lines before a look at them, at most. */
 const MOVE_DUE_AT_MOST = 1_000;
 
@@ -102,7 +105,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       busyDeadlineMs,
       onCommit: (tx) => {
         checkpoints.committed();
-        wakeups.committed(tx.wokenQueues, tx.finishedJobs);
+        wakeups.committed(tx.queuesToWake(), tx.finishedJobs);
       },
       onBusy: () => socket?.tellWaiting(),
     });
@@ -132,13 +135,51 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     return openLife().committer.submit(size, work);
   }
 
-  /** A verb that looks. */
+  /** Empty in, empty out, no transaction. */
+  async function writeEach<T>(
+    items: readonly unknown[],
+    work: (tx: Transaction) => T[],
+  ): Promise<T[]> {
+    openLife();
+    return items.length === 0 ? [] : write(items.length, work);
+  }
+
+  async function writeAll(
+    items: readonly unknown[],
+    work: (tx: Transaction) => void,
+  ): Promise<void> {
+    openLife();
+    if (items.length > 0) await write(items.length, work);
+  }
+
+  async function change(target: Target, work: (tx: Transaction) => Changes): Promise<Changes> {
+    openLife();
+    const reach = "ids" in target ? target.ids.length : target.limit;
+    // A step of a filter goes through even if it changes nothing: its cursor must be checked.
+    if ("ids" in target && reach === 0) return { changes: [], nextCursor: null };
+    return write(reach, work);
+  }
+
+  /** A verb that looks. Outside WAL mode, or while a log is recovered, even that may have to wait. */
   async function look<T>(work: (db: Connection, now: number) => T): Promise<T> {
+    try {
+      return await lookNow(work, () => patiently(busyDeadlineMs, () => lookNow(work)));
+    } catch (error) {
+      throw storeError(error, { mayHaveHappened: false });
+    }
+  }
+
+  /** At once, so that calls take effect in the order they are made. */
+  function lookNow<T, Busy = never>(
+    work: (db: Connection, now: number) => T,
+    ifBusy?: () => Busy,
+  ): T | Busy {
     const { connection } = openLife();
     try {
       return work(connection, clockOf(connection));
     } catch (error) {
-      throw storeError(error, { mayHaveHappened: false });
+      if (ifBusy !== undefined && isBusy(error)) return ifBusy();
+      throw error;
     }
   }
 
@@ -147,7 +188,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     isDue: (db: Connection, now: number) => boolean,
     { size, otherwise, work }: { size: number; otherwise: T; work: (tx: Transaction) => T },
   ): Promise<T> {
-    return (await look(isDue)) ? write(size, work) : otherwise;
+    return lookNow(isDue, () => true) ? write(size, work) : otherwise;
   }
 
   function clockOf(connection: Connection): number {
@@ -173,27 +214,38 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     now: () => look((_, at) => at),
     onWakeup: (listener) => wakeups.listen(listener),
 
-    insert: async (jobs, how) => write(jobs.length, (tx) => insert(tx, jobs, how)),
-    adopt: async (jobs) => write(jobs.length, (tx) => adopt(tx, jobs)),
+    async insert(jobs, how) {
+      const stored = writeEach(jobs, (tx) => insert(tx, jobs, how));
+      for (const { queue, delayMs, runAt } of jobs) {
+        if (delayMs <= 0 && runAt === null) wakeups.expected(queue);
+      }
+      return stored;
+    },
+    adopt: (jobs) => writeEach(jobs, (tx) => adopt(tx, jobs)),
     async lease(request) {
       // With other writes waiting, the lease joins their transaction instead of looking first.
       if (openLife().committer.isIdle || request.limit <= 0) {
-        const nothing = await look((db, at) => peek(db, request, at));
+        const nothing = lookNow(
+          (db, at) => peek(db, request, at),
+          () => null,
+        );
         if (nothing !== null) return nothing;
       }
-      return write(request.limit, (tx) => lease(tx, request, shares));
+      return write(request.limit / LEASES_PER_WRITE, (tx) => lease(tx, request, shares));
     },
-    renew: async (renewals, leaseMs) =>
-      write(renewals.length, (tx) => renew(tx, renewals, leaseMs)),
-    settle: async (settlements) => write(sizeOf(settlements), (tx) => settle(tx, settlements)),
+    renew: (renewals, leaseMs) => writeEach(renewals, (tx) => renew(tx, renewals, leaseMs)),
+    async settle(settlements) {
+      openLife();
+      if (settlements.length === 0) return [];
+      return write(sizeOf(settlements), (tx) => settle(tx, settlements));
+    },
     reap: (request) =>
       writeIf(isReapDue, { size: request.limit, otherwise: [], work: (tx) => reap(tx, request) }),
 
-    cancel: async (target, why) => write(reach(target), (tx) => cancel(tx, target, why)),
-    revive: async (target, how, why) => write(reach(target), (tx) => revive(tx, target, how, why)),
-    reschedule: async (target, due, why) =>
-      write(reach(target), (tx) => reschedule(tx, target, due, why)),
-    remove: async (target, why) => write(reach(target), (tx) => remove(tx, target, why)),
+    cancel: (target, why) => change(target, (tx) => cancel(tx, target, why)),
+    revive: (target, how, why) => change(target, (tx) => revive(tx, target, how, why)),
+    reschedule: (target, due, why) => change(target, (tx) => reschedule(tx, target, due, why)),
+    remove: (target, why) => change(target, (tx) => remove(tx, target, why)),
     prune: (policies, most) =>
       writeIf((db, at) => isPruneDue(db, policies, at), {
         ...{ size: most, otherwise: 0 },
@@ -205,8 +257,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     find: (filter, page) => look((db, at) => find(db, filter, { page, now: at })),
     count: () => look((db, at) => count(db, at)),
 
-    hold: async (changes) => write(changes.length, (tx) => hold(tx, changes)),
-    limit: async (changes) => write(changes.length, (tx) => limit(tx, changes)),
+    hold: (changes) => writeAll(changes, (tx) => hold(tx, changes)),
+    limit: (changes) => writeAll(changes, (tx) => limit(tx, changes)),
     async lines(queue, page) {
       // A line may exist only once its due jobs are moved into it.
       await writeIf((db, at) => queuesWithDue(db, at).includes(queue), {
@@ -218,17 +270,17 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
 
     outbox: {
       read: (most) => look((db) => readOutbox(db, most)),
-      clear: async (ids) => write(ids.length, (tx) => clearOutbox(tx, ids)),
+      clear: (ids) => writeAll(ids, (tx) => clearOutbox(tx, ids)),
     },
     ledger: {
-      append: async (entries) => write(entries.length, (tx) => append(tx, entries)),
+      append: (entries) => writeEach(entries, (tx) => append(tx, entries)),
       read: (filter, page) => look((db) => read(db, filter, page)),
-      amend: async (amendments) => write(amendments.length, (tx) => amend(tx, amendments)),
+      amend: (amendments) => writeEach(amendments, (tx) => amend(tx, amendments)),
       trim: async (request) => write(request.limit, (tx) => trim(tx, request)),
     },
     records: {
       read: (keys) => look((db, at) => readRecords(db, keys, at)),
-      swap: async (swaps) => write(swaps.length, (tx) => swap(tx, swaps)),
+      swap: (swaps) => writeEach(swaps, (tx) => swap(tx, swaps)),
       scan: (request) => look((db, at) => scan(db, request, at)),
     },
 
@@ -260,13 +312,10 @@ function sizeOf(settlements: readonly Settlement[]): number {
   return settlements.reduce((sum, { spawn }) => sum + 1 + (spawn?.length ?? 0), 0);
 }
 
-function reach(target: Target): number {
-  return "ids" in target ? target.ids.length : target.limit;
-}
-
 function checkOptions(options: SqliteStoreOptions): void {
   const { synchronous, busyDeadlineMs, remembersMs } = options;
-  if ("file" in options ? !isPath(options.file) : !isDatabaseLike(options.database)) {
+  const { file, database }: { file?: unknown; database?: unknown } = options;
+  if (database === undefined ? !isPath(file) : file !== undefined || !isDatabaseLike(database)) {
     throw new InvalidOptionError(
       "sqliteStore takes { file } with a path, or { database } with an open SQLite connection",
     );

@@ -12,6 +12,7 @@ import type { Transaction } from "./transaction.ts";
 /** Bits of `flags`. */
 export const HAS_PAST = 1; // There may be rows in trail, step, log or attempt.
 export const HAS_KEY = 2; // The body names an idempotency key.
+export const HAS_EXTRAS = 4; // The body has tags, metadata or a trace.
 
 /** What a job carries from place to place. */
 export interface Moving {
@@ -32,9 +33,12 @@ export interface Moving {
 export interface Finish {
   readonly as: FinishedStatus;
   readonly startedAt: number | null;
-  readonly worker: string | null;
+  /** The number of the last worker. */
+  readonly w: number | null;
   readonly result: string | null;
   readonly resultDropped: boolean;
+  /** Absent: now. */
+  readonly finishedAt?: number;
 }
 
 export const STATUS_CODES: Readonly<Record<FinishedStatus, number>> = {
@@ -73,7 +77,7 @@ export function standInLine(tx: Transaction, queue: Queue, group: string, job: M
   if (runAt !== null && runAt > tx.now) {
     tx.db.run(ADD_LATER, seq, queue.q, runAt, ...state, flags);
     queue.add("delayed", 1);
-    if (runAt <= tx.now + WAKE_AHEAD_MS) tx.wokenQueues.add(queue.name);
+    if (runAt <= tx.now + WAKE_AHEAD_MS) tx.dueSoonQueues.add(queue.name);
     return;
   }
   const line = tx.lines.findOrAdd(queue, group);
@@ -105,11 +109,13 @@ export function moveDue(tx: Transaction, queue: Queue, atMost: number): void {
 /** Stores the end. The caller has taken the job out of the place where it stood. */
 export function standFinished(tx: Transaction, queue: Queue, job: Moving, finish: Finish): void {
   const { seq, attempts, maxAttempts, crashes, fence, settledFence, runAt, flags } = job;
-  const { as, startedAt, worker, result, resultDropped } = finish;
+  const { as, startedAt, w, result, resultDropped, finishedAt = tx.now } = finish;
+  const took = startedAt === null ? null : finishedAt - startedAt;
+  const settled = settledFence === fence ? null : settledFence;
   tx.db.run(
     ADD_DONE,
-    ...[seq, queue.q, STATUS_CODES[as], tx.now, attempts, maxAttempts, crashes, fence],
-    ...[settledFence, runAt, flags, startedAt, worker, resultDropped ? 1 : 0, result],
+    ...[queue.q, STATUS_CODES[as], finishedAt, seq, attempts, maxAttempts, crashes, fence],
+    ...[settled, runAt, flags, took, w, resultDropped ? 1 : 0, result],
   );
   queue.add(as, 1);
   freeKeyUntilFinished(tx, queue, job);

@@ -63,8 +63,8 @@ export function bury(
     }
   }
   if ((job.flags & HAS_PAST) !== 0) dropPast(tx, job.seq);
-  tx.db.write(DROP_JOB).run(job.seq);
-  tx.db.write(REMEMBER).run(job.id, job.settledFence, forgetAt);
+  tx.db.silent(DROP_JOB).get(job.seq);
+  tx.db.silent(REMEMBER).get(job.id, job.settledFence, forgetAt);
   tx.noteGone(job.id);
 }
 

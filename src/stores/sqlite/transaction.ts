@@ -7,11 +7,10 @@
  */
 import { msOf, type Clock } from "./clock.ts";
 import type { Connection } from "./connection.ts";
-import { LineBook } from "./line-book.ts";
-import { QueueBook } from "./queue-book.ts";
-
-const HEAD = "SELECT seq, clock, record_version FROM holdfast_head WHERE one = 1";
-const WRITE_HEAD = "UPDATE holdfast_head SET seq = ?, clock = ?, record_version = ? WHERE one = 1";
+import { Known } from "./known.ts";
+import type { LineBook } from "./line-book.ts";
+import type { QueueBook } from "./queue-book.ts";
+import type { WorkerBook } from "./worker-book.ts";
 
 export interface TransactionSettings {
   readonly clock: Clock;
@@ -24,37 +23,27 @@ export class Transaction {
   /** Milliseconds. Everything a transaction does happens at one instant. */
   readonly now: number;
   readonly micros: number;
+  /** What it read and changed; good for the next one if nobody else writes between. */
+  readonly known: Known;
   readonly queues: QueueBook;
   readonly lines: LineBook;
+  readonly workers: WorkerBook;
   /** Queues that may have ready jobs, and jobs that have finished: said once it is committed. */
   readonly wokenQueues = new Set<string>();
+  /** Something in them will be due within `WAKE_AHEAD_MS`. */
+  readonly dueSoonQueues = new Set<string>();
   readonly finishedJobs: string[] = [];
-  #seq: number;
-  #recordVersion: number;
   #newestGone: string | null | undefined;
 
-  constructor(db: Connection, { clock, remembersMs }: TransactionSettings) {
-    const head = db.rows<[number, number, number]>(HEAD).get();
-    if (head === undefined) throw new Error("holdfast_head has lost its row");
-    const [seq, seen, recordVersion] = head;
+  constructor(db: Connection, { clock, remembersMs }: TransactionSettings, known?: Known) {
     this.db = db;
     this.remembersMs = remembersMs;
-    this.micros = clock.micros(seen);
+    this.known = known ?? new Known(db);
+    this.queues = this.known.queues;
+    this.lines = this.known.lines;
+    this.workers = this.known.workers;
+    this.micros = clock.micros(this.known.clock);
     this.now = msOf(this.micros);
-    this.#seq = seq;
-    this.#recordVersion = recordVersion;
-    this.queues = new QueueBook(db);
-    this.lines = new LineBook(db, this.queues, () => this.nextSeq());
-  }
-
-  /** Grows by 1 and is never given twice, also not after the job of a number is deleted. */
-  nextSeq(): number {
-    return ++this.#seq;
-  }
-
-  /** Gives a number back that was not used after all. Only the last one. */
-  returnSeq(): void {
-    this.#seq--;
   }
 
   /** max(last + 1, clock in µs). `lease` computes the same in SQL. */
@@ -63,8 +52,8 @@ export class Transaction {
   }
 
   nextRecordVersion(): number {
-    this.#recordVersion = this.fenceAfter(this.#recordVersion);
-    return this.#recordVersion;
+    this.known.recordVersion = this.fenceAfter(this.known.recordVersion);
+    return this.known.recordVersion;
   }
 
   /**
@@ -84,10 +73,15 @@ export class Transaction {
     if (newest !== undefined && (newest === null || id > newest)) this.#newestGone = id;
   }
 
+  /** Not those whose ready jobs a lease of the same transaction took. */
+  queuesToWake(): string[] {
+    const isReady = (name: string): boolean => (this.queues.find(name)?.counts.ready ?? 0) > 0;
+    const ready = [...this.wokenQueues].filter(isReady);
+    return [...new Set([...ready, ...this.dueSoonQueues])];
+  }
+
   /** Writes what was gathered. Before the commit, and before a caller's transaction gets control back. */
   flush(): void {
-    this.lines.flush();
-    this.queues.flush();
-    this.db.run(WRITE_HEAD, this.#seq, this.micros, this.#recordVersion);
+    this.known.flush(this.micros);
   }
 }

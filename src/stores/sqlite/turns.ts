@@ -71,15 +71,18 @@ export function planTurns<L extends TurnTaker>(
 
 /** Puts the packs of several lines into the order of their turns. */
 export function interleave<T>(
-  packs: readonly { readonly items: readonly T[]; readonly weight: number }[],
-): T[] {
+  packs: readonly { readonly items: readonly T[]; readonly line: Pick<TurnTaker, "weight"> }[],
+): readonly T[] {
   const [first] = packs;
-  if (first !== undefined && packs.length === 1) return [...first.items];
+  if (first !== undefined && packs.length === 1) return first.items;
   const all: T[] = [];
-  const longest = Math.max(0, ...packs.map(({ items, weight }) => items.length / weight));
-  for (let round = 0; round < longest; round++) {
-    for (const { items, weight } of packs) {
-      all.push(...items.slice(round * weight, (round + 1) * weight));
+  for (let round = 0, isDone = false; !isDone; round++) {
+    isDone = true;
+    for (const { items, line } of packs) {
+      const turn = line.weight ?? 1;
+      const end = Math.min(items.length, (round + 1) * turn);
+      for (let index = round * turn; index < end; index++) all.push(items[index] as T);
+      if (end < items.length) isDone = false;
     }
   }
   return all;

@@ -57,16 +57,25 @@ export class Wakeups {
     this.#listenersChanged();
   }
 
+  /**
+   * Work of this process is about to be stored. A worker that is idle here leases at once, and its
+   * lease joins the transaction of the insert: one commit from enqueuing a job to starting it.
+   */
+  expected(queue: string): void {
+    if (this.#listeners.size === 0) return;
+    this.#near.add([queue], []);
+    this.#deliverSoon();
+  }
+
   /** After a commit of this process. */
-  committed(queues: ReadonlySet<string>, finished: readonly string[]): void {
-    if (queues.size === 0 && finished.length === 0) return;
+  committed(queues: Iterable<string>, finished: readonly string[]): void {
     if (this.#listeners.size > 0) {
       this.#near.add(queues, finished);
-      this.#deliverSoon();
+      if (!this.#near.isEmpty) this.#deliverSoon();
     }
     if (this.#socket?.hasListeningPeers !== true) return;
     this.#far.add(queues, finished);
-    if (this.#gathering !== null) return;
+    if (this.#gathering !== null || this.#far.isEmpty) return;
     this.#sendFar();
     this.#gathering = setTimeout(() => {
       this.#gathering = null;
@@ -132,8 +141,12 @@ class Hints {
     for (const id of finished) this.#finished.push(id);
   }
 
+  get isEmpty(): boolean {
+    return this.#queues.size === 0 && this.#finished.length === 0;
+  }
+
   take(): Wakeup | null {
-    if (this.#queues.size === 0 && this.#finished.length === 0) return null;
+    if (this.isEmpty) return null;
     const wakeup = { queues: [...this.#queues], finished: this.#finished };
     this.clear();
     return wakeup;

@@ -22,7 +22,7 @@ export interface WithinOptions extends TransactionSettings {
   readonly path: string | null;
   readonly realPath: (path: string) => string;
   /** What the transaction owes to those who listen, once it has ended. */
-  readonly onEnded: (queues: ReadonlySet<string>, finished: readonly string[]) => void;
+  readonly onEnded: (queues: Iterable<string>, finished: readonly string[]) => void;
   /** Throws if the store is not open. */
   readonly mustBeOpen: () => void;
 }
@@ -108,9 +108,9 @@ class EndWatch {
     this.#onEnded = onEnded;
   }
 
-  add({ wokenQueues, finishedJobs }: Transaction): void {
-    for (const queue of wokenQueues) this.#queues.add(queue);
-    this.#finished.push(...finishedJobs);
+  add(tx: Transaction): void {
+    for (const queue of tx.queuesToWake()) this.#queues.add(queue);
+    this.#finished.push(...tx.finishedJobs);
     if (this.#isWatching || this.#queues.size + this.#finished.length === 0) return;
     this.#isWatching = true;
     setImmediate(() => this.#look(0));

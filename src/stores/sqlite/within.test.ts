@@ -1,0 +1,184 @@
+/** What the conformance suite cannot see of a caller's own transaction. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, it } from "vitest";
+import { ClosedError, NotInTransactionError, StoreUnavailableError } from "../../core/errors.ts";
+import type { NewJob } from "../../core/job.ts";
+import type { Store, WithinTransaction } from "../../core/store.ts";
+import { newJob } from "../../testing/conformance/new-job.ts";
+import type { DatabaseLike } from "./database-like.ts";
+import { sqliteStore } from "./index.ts";
+
+let folder: string;
+let store: Store;
+let tx: DatabaseSync;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "holdfast-within-"));
+  const file = join(folder, "jobs.db");
+  store = sqliteStore({ file });
+  await store.open();
+  tx = new DatabaseSync(file);
+  tx.exec("CREATE TABLE invoice (id INTEGER PRIMARY KEY)");
+});
+afterEach(async () => {
+  tx.close();
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+function inside(database: unknown = tx): WithinTransaction {
+  const within = store.within?.(database);
+  assert.ok(within);
+  return within;
+}
+
+function invoices(): number {
+  return Number(Object.values(tx.prepare("SELECT count(*) FROM invoice").get() ?? {})[0]);
+}
+
+describe("a caller's own SQLite transaction", () => {
+  it("carries the caller's data and the job together", async () => {
+    tx.exec("BEGIN IMMEDIATE; INSERT INTO invoice VALUES (1)");
+    const job = newJob();
+    await inside().insert([job]);
+    tx.exec("ROLLBACK");
+    assert.deepEqual([invoices(), await store.get([job])], [0, [null]]);
+    tx.exec("BEGIN IMMEDIATE; INSERT INTO invoice VALUES (1)");
+    await inside().insert([job]);
+    tx.exec("COMMIT");
+    assert.equal(invoices(), 1);
+    assert.notDeepEqual(await store.get([job]), [null]);
+  });
+
+  it("wakes those who listen once it has committed", async () => {
+    const woken = new Promise<readonly string[]>((resolve) => {
+      store.onWakeup(({ queues }) => resolve(queues));
+    });
+    tx.exec("BEGIN IMMEDIATE");
+    await inside().insert([newJob()]);
+    tx.exec("COMMIT");
+    assert.deepEqual(await woken, ["mail"]);
+  });
+
+  it("is not spoilt by a call that fails", async () => {
+    tx.exec("BEGIN IMMEDIATE; INSERT INTO invoice VALUES (1)");
+    const [good, bad] = [newJob(), { ...newJob(), payload: null } as unknown as NewJob];
+    await assert.rejects(inside().insert([good, bad]));
+    assert.ok(inside().isOpen());
+    tx.exec("COMMIT");
+    assert.equal(invoices(), 1);
+    assert.deepEqual(await store.get([good]), [null]);
+  });
+
+  it("may be a savepoint", async () => {
+    tx.exec("SAVEPOINT outer_one");
+    const job = newJob();
+    await inside().insert([job]);
+    tx.exec("RELEASE outer_one");
+    assert.notDeepEqual(await store.get([job]), [null]);
+  });
+
+  it("that began by reading fails at once if somebody wrote meanwhile, and says so", async () => {
+    tx.exec("BEGIN");
+    invoices();
+    await store.insert([newJob()]);
+    await assert.rejects(inside().insert([newJob()]), (error) => {
+      assert.ok(error instanceof StoreUnavailableError);
+      assert.equal(error.mayHaveHappened, false);
+      return true;
+    });
+    tx.exec("ROLLBACK");
+  });
+
+  it("of another database is refused", async () => {
+    for (const place of [":memory:", join(folder, "other.db")]) {
+      const other = new DatabaseSync(place);
+      other.exec("BEGIN IMMEDIATE");
+      assert.throws(() => inside(other), NotInTransactionError);
+      other.close();
+    }
+  });
+
+  it("is known by another path to the same file", async () => {
+    const other = new DatabaseSync(
+      join(folder, ".", "..", folder.split("/").at(-1) ?? "", "jobs.db"),
+    );
+    other.exec("BEGIN IMMEDIATE");
+    await inside(other).insert([newJob()]);
+    other.exec("COMMIT");
+    other.close();
+    assert.equal((await store.count())[0]?.ready, 1);
+  });
+
+  it("may be the store's own connection", async () => {
+    const borrowing = sqliteStore({ database: tx });
+    await borrowing.open();
+    tx.exec("BEGIN IMMEDIATE");
+    const job = newJob();
+    await borrowing.within?.(tx).insert([job]);
+    tx.exec("COMMIT");
+    await borrowing.insert([newJob()]);
+    assert.equal((await borrowing.count())[0]?.ready, 2);
+    await borrowing.close();
+  });
+
+  it("may be a driver that only looks like one, as better-sqlite3 does", async () => {
+    const driver: DatabaseLike = {
+      prepare: (sql) => {
+        const statement = tx.prepare(sql);
+        return {
+          run: (...values) => statement.run(...values),
+          get: (...values) => statement.get(...values),
+          all: (...values) => statement.all(...values),
+          raw: () => statement.setReturnArrays(true),
+        };
+      },
+      exec: (sql) => tx.exec(sql),
+      close: () => {},
+      get inTransaction() {
+        return tx.isTransaction;
+      },
+    };
+    assert.throws(() => inside(driver), NotInTransactionError);
+    tx.exec("BEGIN IMMEDIATE");
+    await inside(driver).insert([newJob()]);
+    tx.exec("COMMIT");
+    assert.equal((await store.count())[0]?.ready, 1);
+  });
+
+  it("may be a driver that says nothing of transactions and answers objects, as an older Node does", async () => {
+    const driver: DatabaseLike = {
+      prepare: (sql) => {
+        const statement = tx.prepare(sql);
+        return {
+          run: (...values) => statement.run(...values),
+          get: (...values) => statement.get(...values),
+          all: (...values) => statement.all(...values),
+        };
+      },
+      exec: (sql) => tx.exec(sql),
+      close: () => {},
+    };
+    assert.throws(() => inside(driver), NotInTransactionError);
+    assert.equal(tx.isTransaction, false);
+    tx.exec("BEGIN IMMEDIATE");
+    await inside(driver).insert([newJob()]);
+    tx.exec("COMMIT");
+    assert.equal((await store.count())[0]?.ready, 1);
+  });
+
+  it("needs an open store", async () => {
+    tx.exec("BEGIN IMMEDIATE");
+    const within = inside();
+    tx.exec("ROLLBACK");
+    await store.close();
+    tx.exec("BEGIN IMMEDIATE");
+    await assert.rejects(within.insert([newJob()]), ClosedError);
+    assert.throws(() => inside(), ClosedError);
+    tx.exec("ROLLBACK");
+  });
+});

@@ -1,0 +1,65 @@
+/** Everything that can be seen of a store. */
+import type { JobSummary, StoredJob } from "../../core/job.ts";
+import type { QueueCounts, Store } from "../../core/store.ts";
+import { entriesOf, findAll, linesOf, scanAll } from "../conformance/looking.ts";
+import { mustAgree } from "./disagreement.ts";
+import { JOB_IDS, QUEUES } from "./small-world.ts";
+
+export interface Dump {
+  readonly jobs: readonly (StoredJob | "pruned" | null)[];
+  readonly places: readonly (number | null)[];
+  readonly found: readonly JobSummary[];
+  readonly counts: readonly QueueCounts[];
+  readonly queues: readonly unknown[];
+  readonly lines: readonly unknown[];
+  readonly entries: readonly unknown[];
+  readonly records: readonly unknown[];
+  readonly outbox: readonly unknown[];
+}
+
+export async function dumpOf(store: Store, look: Look): Promise<Dump> {
+  const refs = JOB_IDS.map((id) => ({ id }));
+  return {
+    jobs: await store.get(refs),
+    places: await eachOf(refs, (ref) => store.place(ref)),
+    found: await findAll(store, {}),
+    counts: await countsOf(store, look),
+    queues: await eachOf(QUEUES, async (name) => (await store.lines(name, { limit: 1 })).queue),
+    lines: await eachOf(QUEUES, (name) => linesOf(store, name)),
+    entries: await entriesOf(store),
+    records: await scanAll(store, ""),
+    outbox: (await store.outbox.read(100)).map(({ id: _, ...item }) => item),
+  };
+}
+
+export interface Look {
+  /** Does the store under test count finished jobs exactly? Else nobody's are compared. */
+  readonly exactCounts: boolean;
+}
+
+export async function countsOf(store: Store, { exactCounts }: Look): Promise<QueueCounts[]> {
+  const counts = await store.count();
+  if (exactCounts) return counts;
+  return counts.map((one) => ({ ...one, succeeded: 0, dead: 0, cancelled: 0 }));
+}
+
+async function eachOf<Item, Answer>(
+  items: readonly Item[],
+  ask: (item: Item) => Promise<Answer>,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (const item of items) answers.push(await ask(item));
+  return answers;
+}
+
+/** What is counted by the way is what a walk over all jobs counts. */
+export function checkRecount({ counts, found }: Dump, now: number): void {
+  for (const { queue, ready, delayed, processing } of counts) {
+    const jobs = found.filter((job) => job.queue === queue);
+    const queued = jobs.filter(({ status }) => status === "queued");
+    const later = queued.filter(({ runAt }) => runAt > now).length;
+    const running = jobs.filter(({ status }) => status === "processing").length;
+    const recount = { ready: queued.length - later, delayed: later, processing: running };
+    mustAgree({ ready, delayed, processing }, recount, `${queue} is counted as it is found`);
+  }
+}

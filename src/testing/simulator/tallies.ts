@@ -1,0 +1,52 @@
+/** Counts what is worth knowing of a run: a simulation in which nothing happened proves nothing. */
+import { isHolder } from "./facts/holder.ts";
+import type { Book } from "./facts/book.ts";
+import type { Tally } from "./tally.ts";
+import type { Watcher } from "./watcher.ts";
+
+export function tallies(tally: Tally, book: Book): Watcher {
+  return {
+    inserted(_job, { outcome }) {
+      tally.count(outcome === "added" ? "jobs" : `inserts: ${outcome}`);
+    },
+    leased({ exhausted }) {
+      tally.count("leases");
+      if (exhausted) tally.count("leases of exhausted jobs");
+    },
+    renewed(_renewal, result) {
+      tally.count(`renewals: ${result}`);
+    },
+    settled({ id, fence, outcome, spawn = [] }, result) {
+      if (result === "lost") return tally.count("stale settles refused");
+      if (!isHolder(book.jobs.get(id), fence)) return tally.count("settles repeated");
+      tally.count("jobs", spawn.length);
+      tally.count("jobs spawned", spawn.length);
+      const isUnrun = outcome.kind === "die" && !outcome.ran;
+      tally.count(`outcomes: ${isUnrun ? outcome.reason : outcome.kind}`);
+    },
+    reaped() {
+      tally.count("leases reaped");
+    },
+    operated(_id, { verb }, result) {
+      if (result !== "missing") tally.count(`operator: ${verb} ${result}`);
+    },
+    pruned(gone) {
+      tally.count("jobs pruned", gone.length);
+    },
+    handlerStarted() {
+      tally.count("handler runs");
+    },
+    stepStarted() {
+      tally.count("step bodies run");
+    },
+    saved() {
+      tally.count("checkpoints saved");
+    },
+    refused() {
+      tally.count("enqueues refused");
+    },
+    waitedFor() {
+      tally.count("jobs waited for");
+    },
+  };
+}
