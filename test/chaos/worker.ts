@@ -17,12 +17,12 @@ const { concurrency, leaseMs, graceMs } = options;
 handleAll(hf, witness);
 watchEventLoop(witness, { leaseMs });
 await hf.work({ queues: [QUEUE, SIDE_QUEUE], concurrency, leaseMs });
-witness.saw({ what: "up", concurrency });
-tellUp();
-
+// Before anybody is told that it is up: then it may be asked to stop.
 process.once("SIGTERM", () => {
   void hf.close({ graceMs }).then(() => process.exit(0));
 });
+witness.saw({ what: "up", concurrency });
+tellUp();
 
 /** A worker that got no turn may lose its leases through no fault of its own: write it down. */
 function watchEventLoop(by: Witness, { leaseMs }: { readonly leaseMs: number }): void {
