@@ -88,9 +88,9 @@ export class LeaseKeeper {
     return false;
   }
 
-  /** Throws `LeaseLostError` if it has. */
+  /** Throws `LeaseLostError` if it has, or if the attempt is decided already. */
   demand(attempt: Attempt): void {
-    if (this.check(attempt)) return;
+    if (attempt.phase === "running" && this.check(attempt)) return;
     throw attempt.abortReason ?? lostLease(attempt, "nothing more of it is stored");
   }
 

@@ -126,6 +126,8 @@ export class RunningJob<Payload = unknown> {
   /** Stored together with this job's success, or not at all. Resolves to the new job's id. */
   async spawn(target: SpawnTarget, payload: unknown, options?: EnqueueOptions): Promise<string> {
     const job = await this.#host.compose(target, payload, options);
+    // A handler that goes on after its job was settled without it would believe in a child never stored.
+    this.#host.keeper.demand(this.#attempt);
     const bytes = this.#attempt.spawnedBytes + job.payload.length;
     if (this.#attempt.spawned.length >= MAX_SPAWNED || bytes > MAX_SPAWNED_BYTES) {
       throw new SpawnLimitError(

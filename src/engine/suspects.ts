@@ -47,6 +47,8 @@ export class Suspects {
       return;
     }
     this.#leaving += 1;
+    // It is on its way back: a cancel or a lost lease that comes now changes nothing for it.
+    suspect.onAbort = null;
     this.#options.handBack(suspect, () => {
       this.#leaving -= 1;
       this.startIfAlone();

@@ -247,7 +247,9 @@ export class Worker {
   }
 
   #handBack(attempt: Attempt, why: string): void {
-    this.#waiting.splice(this.#waiting.indexOf(attempt), 1);
+    const at = this.#waiting.indexOf(attempt);
+    if (at === -1) return;
+    this.#waiting.splice(at, 1);
     attempt.onAbort = null;
     this.#runner.release(attempt, why);
   }

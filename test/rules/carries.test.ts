@@ -77,6 +77,33 @@ describe.each(STORES)("what a job carries on %s", (name) => {
     expect((await hf.counts())["children"]).toMatchObject({ ready: 1_000 });
   });
 
+  it("a handler that was abandoned cannot spawn any more", async () => {
+    const { hf } = world.process();
+    const gate = signal();
+    let refusal: unknown;
+    const tried = signal();
+    hf.define({
+      type: "deaf",
+      timeoutMs: 1_000,
+      retry: { maxAttempts: 1 },
+      async run(job) {
+        await gate.reached;
+        await job.spawn("child", 1, { queue: "children" }).catch((error: unknown) => {
+          refusal = error;
+        });
+        tried.reach();
+      },
+    });
+    const { id } = await hf.enqueue("deaf", null);
+    await hf.work();
+    await world.advance(6_500);
+    expect((await hf.job(id))?.status).toBe("dead");
+    gate.reach();
+    await tried.reached;
+    expect(refusal).toBeInstanceOf(Error);
+    expect((await hf.jobs({ type: "child" })).jobs).toEqual([]);
+  });
+
   it("a finished step never runs again", async () => {
     const { hf } = world.process();
     const runs: string[] = [];

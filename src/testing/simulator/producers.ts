@@ -102,7 +102,7 @@ export class Producers {
     const { draw, killerShare } = this.#options;
     const kind: Kind = draw.weighted({ ...SHARES, killer: 100 * killerShare() });
     const token = `t${(this.#tokens += 1)}`;
-    const key = draw.chance(0.2) ? `key-${draw.whole(1, 8)}` : null;
+    const key = draw.chance(0.25) ? `key-${draw.whole(1, 4)}` : null;
     // Without a token two jobs of a key are the same; with one they are a conflict.
     const isAnonymous = key !== null && draw.chance(0.6);
     const payload = isAnonymous ? { key } : { token };
@@ -113,7 +113,7 @@ export class Producers {
 
   #drawOptions(key: string | null): EnqueueOptions {
     const { draw, settings } = this.#options;
-    const ttl = draw.pick([undefined, "until-finished" as const, draw.whole(100, 20_000)]);
+    const ttl = draw.pick([undefined, "until-finished" as const, draw.whole(100, 8_000)]);
     return {
       priority: draw.pick(PRIORITIES),
       ...this.#drawDue(),
