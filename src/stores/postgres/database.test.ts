@@ -1,0 +1,166 @@
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { FaultProxy } from "../../../test/servers/fault-proxy.ts";
+import { postgresSchema, type PostgresSchema } from "../../../test/servers/postgres-place.ts";
+import { StoreUnavailableError } from "../../core/errors.ts";
+import { Clock } from "./clock.ts";
+import { Database } from "./database.ts";
+import { SchemaName } from "./schema-name.ts";
+
+let place: PostgresSchema;
+let proxy: FaultProxy;
+let proxyUrl: string;
+const pools: pg.Pool[] = [];
+
+beforeAll(async () => {
+  place = await postgresSchema();
+  proxy = new FaultProxy(place.url);
+  proxyUrl = await proxy.open();
+  await place.pool.query(`CREATE SCHEMA "${place.schema}"`);
+  await place.pool.query(`CREATE TABLE "${place.schema}".thing (id int PRIMARY KEY, n int)`);
+});
+afterEach(async () => {
+  proxy.set("open");
+  proxy.cut();
+  for (const pool of pools.splice(0)) await pool.end();
+  await place.pool.query(`DELETE FROM "${place.schema}".thing`);
+});
+afterAll(async () => {
+  await proxy.close();
+  await place.drop();
+});
+
+function database(options: { deadlineMs?: number; url?: string; max?: number } = {}): Database {
+  const { deadlineMs = 10_000, url = place.url, max = 4 } = options;
+  const pool = new pg.Pool({ connectionString: url, max });
+  pool.on("error", () => {});
+  pools.push(pool);
+  const schema = new SchemaName(place.schema);
+  const clock = new Clock();
+  return new Database({ pool, schema, clock, deadlineMs, remembersMs: 3_600_000, prepares: true });
+}
+
+async function failure(call: Promise<unknown>): Promise<StoreUnavailableError> {
+  const error: unknown = await call.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(StoreUnavailableError);
+  return error as StoreUnavailableError;
+}
+
+const ADD = "INSERT INTO holdfast.thing VALUES ($1, 0)";
+const COUNT = "SELECT count(*) FROM holdfast.thing";
+
+describe("the way to the database", () => {
+  it("gives up a call that gets no answer, and says that it may have happened", async () => {
+    const blocker = await place.connect();
+    await blocker.query(`BEGIN; LOCK TABLE "${place.schema}".thing`);
+    const error = await failure(database({ deadlineMs: 200 }).rows(ADD, [1]));
+    expect(error.mayHaveHappened).toBe(true);
+    await blocker.query("ROLLBACK");
+  });
+
+  it("gives up a transaction that was not to be committed yet, and says that it has not happened", async () => {
+    const blocker = await place.connect();
+    await blocker.query(`BEGIN; LOCK TABLE "${place.schema}".thing`);
+    const call = database({ deadlineMs: 200 }).transaction((tx) => tx.rows(ADD, [1]));
+    expect((await failure(call)).mayHaveHappened).toBe(false);
+    await blocker.query("ROLLBACK");
+  });
+
+  it("gives up waiting for a connection, and says that nothing has happened", async () => {
+    const db = database({ deadlineMs: 200, max: 1 });
+    const taken = await db.options.pool.connect();
+    expect((await failure(db.rows(ADD, [1]))).mayHaveHappened).toBe(false);
+    taken.release();
+    expect(await db.rows(COUNT)).toEqual([["0"]]);
+  });
+
+  it("says that nothing has happened when nobody can be reached", async () => {
+    const url = new URL(place.url);
+    url.port = "1";
+    expect((await failure(database({ url: url.href }).rows(ADD, [1]))).mayHaveHappened).toBe(false);
+  });
+
+  it("says that a call on a connection that broke may have happened", async () => {
+    const db = database({ url: proxyUrl });
+    const blocker = await place.connect();
+    await db.rows(COUNT);
+    await blocker.query(`BEGIN; LOCK TABLE "${place.schema}".thing`);
+    const call = failure(db.rows(ADD, [1]));
+    await untilWaiting();
+    proxy.cut();
+    expect((await call).mayHaveHappened).toBe(true);
+    await blocker.query("ROLLBACK");
+  });
+
+  it("passes what the server says of one statement as it is, and keeps the connection", async () => {
+    const db = database({ max: 1 });
+    const before = await db.rows("SELECT pg_backend_pid()");
+    await expect(db.rows("SELECT 1/0")).rejects.toMatchObject({ code: "22012" });
+    await expect(db.transaction((tx) => tx.rows("SELECT 1/0"))).rejects.toMatchObject({
+      code: "22012",
+    });
+    expect(await db.rows("SELECT pg_backend_pid()")).toEqual(before);
+  });
+
+  it("uses no connection again that was idle when another one broke", async () => {
+    const db = database({ url: proxyUrl, deadlineMs: 300 });
+    await Promise.all([1, 2, 3].map(() => db.rows("SELECT pg_sleep(0.05)")));
+    expect(proxy.connections).toBe(3);
+    proxy.set("hole");
+    await failure(db.rows(COUNT));
+    proxy.set("open");
+    // Each of the two others would cost a deadline of its own.
+    expect(await db.rows(COUNT)).toEqual([["0"]]);
+  });
+
+  it("notices a lost answer long before the deadline", async () => {
+    const db = database({ url: proxyUrl, deadlineMs: 25_000 });
+    await db.rows(COUNT);
+    proxy.set("deaf");
+    const call = db.rows(ADD, [7]);
+    await untilAdded();
+    proxy.set("open");
+    expect((await failure(call)).mayHaveHappened).toBe(true);
+    expect(await db.rows(COUNT)).toEqual([["1"]]);
+  });
+
+  it("tries again when two transactions wait for each other", async () => {
+    const db = database();
+    await place.pool.query(`INSERT INTO "${place.schema}".thing VALUES (1, 0), (2, 0)`);
+    const waiting = new Set<number>();
+    let meet = (): void => {};
+    const met = new Promise<void>((resolve) => (meet = resolve));
+    const ADD_ONE = "UPDATE holdfast.thing SET n = n + 1 WHERE id = $1";
+    const crossing = async (first: number, second: number) =>
+      db.transaction(async (tx) => {
+        await tx.rows(ADD_ONE, [first]);
+        waiting.add(first);
+        if (waiting.size === 2) meet();
+        await met;
+        await tx.rows(ADD_ONE, [second]);
+      });
+    await Promise.all([crossing(1, 2), crossing(2, 1)]);
+    expect(await db.rows("SELECT n FROM holdfast.thing ORDER BY id")).toEqual([["2"], ["2"]]);
+  });
+});
+
+/** Until somebody waits for the lock. */
+async function untilWaiting(): Promise<void> {
+  for (;;) {
+    const { rows } = await place.pool.query(
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1",
+      [`%${place.schema}%`],
+    );
+    if (rows.length > 0) return;
+  }
+}
+
+async function untilAdded(): Promise<void> {
+  for (;;) {
+    const { rows } = await place.pool.query(`SELECT 1 FROM "${place.schema}".thing`);
+    if (rows.length > 0) return;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Brings the schema up to date. Steps are numbered from 1 and never edited once released; they run in
+ * one transaction under one lock, with the version they lead to, so ten processes that open a new
+ * database at once take turns, and nine of them find nothing left to do.
+ *
+ * Functions are code, not data: they are replaced as a whole, by whoever brings a higher revision. A
+ * released function's arguments, and what it means, are a promise to workers of the version before,
+ * which may still be running: what must change gets a new name, and the old one goes a release later.
+ */
+import { StoreOpenError } from "../../core/errors.ts";
+import type { Session } from "./database.ts";
+import { INSERT_FUNCTION } from "./insert-function.ts";
+import { LEASE_FUNCTION } from "./lease-function.ts";
+import { SWAP_FUNCTION } from "./records.ts";
+import { RENEW_FUNCTION } from "./renew-function.ts";
+import { isTrue, number } from "./row-values.ts";
+import { SchemaName } from "./schema-name.ts";
+import { TABLES, VACUUM_SETTINGS } from "./schema.ts";
+import { SETTLE_FUNCTION } from "./settle-function.ts";
+import { TALLY_FUNCTIONS } from "./tally.ts";
+import { BURY_FUNCTION } from "./tombstones.ts";
+import { VIEW_FUNCTION } from "./view-function.ts";
+import { WALK_FUNCTIONS } from "./walk-function.ts";
+
+export const MIGRATIONS: readonly string[] = [`${TABLES}\n${VACUUM_SETTINGS}\n`];
+
+/** Raised whenever the text of a function changes. */
+export const FUNCTIONS_REVISION = 1;
+
+export const FUNCTIONS = [
+  TALLY_FUNCTIONS,
+  BURY_FUNCTION,
+  INSERT_FUNCTION,
+  WALK_FUNCTIONS,
+  LEASE_FUNCTION,
+  SETTLE_FUNCTION,
+  RENEW_FUNCTION,
+  SWAP_FUNCTION,
+  VIEW_FUNCTION,
+].join("\n");
+
+interface Versions {
+  /** Null: the schema itself is not there. */
+  readonly tables: number | null;
+  readonly functions: number;
+}
+
+export async function migrate(session: Session, schema: SchemaName): Promise<void> {
+  if (isUpToDate(await versionsOf(session, schema))) return;
+  await session.script("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+  try {
+    const lock = `hashtextextended('holdfast:${schema.name}', 0)`;
+    await session.script(`SELECT pg_advisory_xact_lock(${lock})`);
+    // Somebody else may have done it while we waited.
+    const versions = await versionsOf(session, schema);
+    if (!isUpToDate(versions)) await session.script(stepsFrom(versions, schema));
+    await session.script("COMMIT");
+  } catch (error) {
+    await session.script("ROLLBACK").catch(() => {});
+    throw error;
+  }
+}
+
+/**
+ * Everything a new database needs, for those who run migrations by hand. Run a second time it fails
+ * at its first line, and changes nothing.
+ */
+export function postgresSchemaSql(options: { readonly schema?: string } = {}): string {
+  const schema = new SchemaName(options.schema ?? "holdfast");
+  const steps = stepsFrom({ tables: null, functions: 0 }, schema);
+  return `BEGIN;\n${schema.put(steps)}\nCOMMIT;\n`;
+}
+
+function stepsFrom({ tables, functions }: Versions, schema: SchemaName): string {
+  const steps = [
+    ...(tables === null ? [`CREATE SCHEMA "${schema.name}";`] : []),
+    ...MIGRATIONS.slice(tables ?? 0),
+    ...(functions < FUNCTIONS_REVISION ? [FUNCTIONS] : []),
+    `INSERT INTO holdfast.meta (key, value) VALUES ('schema', '${MIGRATIONS.length}'),
+       ('functions', '${Math.max(functions, FUNCTIONS_REVISION)}'), ('id', gen_random_uuid()::text)
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE excluded.key <> 'id';`,
+  ];
+  return steps.join("\n");
+}
+
+async function versionsOf(session: Session, { name }: SchemaName): Promise<Versions> {
+  // Of the catalogue itself: to_regclass would answer from a cache that is older than the lock.
+  const [there] = await session.script(`
+    SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = '${name}'),
+      EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = '${name}' AND c.relname = 'meta')`);
+  if (there === undefined || !isTrue(there, 0)) return { tables: null, functions: 0 };
+  if (!isTrue(there, 1)) return { tables: 0, functions: 0 };
+  const [row] = await session.script(`
+    SELECT coalesce((SELECT value::integer FROM holdfast.meta WHERE key = 'schema'), 0),
+      coalesce((SELECT value::integer FROM holdfast.meta WHERE key = 'functions'), 0)`);
+  if (row === undefined) throw new Error("a statement without a row");
+  return { tables: number(row, 0), functions: number(row, 1) };
+}
+
+function isUpToDate({ tables, functions }: Versions): boolean {
+  if ((tables ?? 0) > MIGRATIONS.length) {
+    throw new StoreOpenError(
+      `this database was written by a newer Holdfast (schema ${tables}, this one knows up to ${MIGRATIONS.length}): upgrade the holdfast package here, or use another schema`,
+    );
+  }
+  return tables === MIGRATIONS.length && functions >= FUNCTIONS_REVISION;
+}

@@ -1,0 +1,171 @@
+/**
+ * From a URL (or the caller's own pool) to a database with our schema in it. Whatever is wrong with
+ * the place becomes one error that says what to do.
+ */
+import { HoldfastError, InvalidOptionError, StoreOpenError } from "../../core/errors.ts";
+import type { Clock } from "./clock.ts";
+import { Database, type Session } from "./database.ts";
+import { migrate } from "./migrations.ts";
+import { isPoolLike, type PoolLike } from "./pool-like.ts";
+import { codeOf } from "./postgres-error.ts";
+import { number, text } from "./row-values.ts";
+import type { SchemaName } from "./schema-name.ts";
+
+/** 13: the oldest that has everything we use. */
+const OLDEST_VERSION = 130_000;
+const CONNECT_MS = 10_000;
+const IDLE_MS = 60_000;
+/** Migrations may take their time. */
+const MIGRATE_DEADLINE_MS = 300_000;
+
+export type PostgresPlace =
+  /** The caller's own pool; it stays open when the store is closed. */
+  | { readonly pool: PoolLike }
+  /** `postgres://user:password@host:5432/database`; needs the package `pg`. */
+  | { readonly url: string };
+
+export interface OpenOptions {
+  readonly place: PostgresPlace;
+  readonly schema: SchemaName;
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+  readonly remembersMs: number;
+  readonly prepares: boolean;
+}
+
+/** What the server said of itself. */
+export interface ServerFacts {
+  readonly version: string;
+  /** Of this schema: to know a caller's transaction of the same database by. */
+  readonly id: string;
+  readonly survivesPowerLoss: boolean;
+  readonly survivesFailover: boolean;
+}
+
+export interface OpenDatabase {
+  readonly db: Database;
+  readonly pool: PoolLike;
+  readonly facts: ServerFacts;
+  /** Lets go of the pool, and ends it if it is our own. */
+  release(): Promise<void>;
+}
+
+const FACTS = `
+  SELECT current_setting('server_version_num'), current_setting('server_version'),
+    current_setting('server_encoding'), current_setting('fsync'),
+    current_setting('synchronous_commit'), current_setting('synchronous_standby_names'),
+    current_setting('default_transaction_isolation')`;
+const MARKS = `
+  SELECT (SELECT value FROM holdfast.meta WHERE key = 'id'), clock FROM holdfast.head`;
+
+export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
+  const { place, ...settings } = options;
+  const pool = "pool" in place ? place.pool : await openPool(place.url);
+  // A connection that breaks while it is idle must not end the process.
+  const ignore = (): void => {};
+  pool.on?.("error", ignore);
+  const db = new Database({ ...settings, pool });
+  const release = async (): Promise<void> => {
+    if (!("pool" in place)) await pool.end();
+    pool.removeListener?.("error", ignore);
+  };
+  try {
+    const facts = await db.session((session) => setUp(session, options), MIGRATE_DEADLINE_MS);
+    return { db, pool, facts, release };
+  } catch (error) {
+    await release().catch(() => {});
+    throw openError(error, options.schema);
+  }
+}
+
+interface PgModule {
+  readonly Pool: new (options: Readonly<Record<string, unknown>>) => PoolLike;
+}
+
+async function openPool(url: string): Promise<PoolLike> {
+  const { Pool } = await loadPg();
+  return new Pool({
+    connectionString: url,
+    application_name: "holdfast",
+    keepAlive: true,
+    // A connection that never comes about must not keep its place in the pool.
+    connectionTimeoutMillis: CONNECT_MS,
+    // A new connection plans its statements anew: keep those that know them.
+    idleTimeoutMillis: IDLE_MS,
+  });
+}
+
+/** Loaded when a store is opened, so that only those who use PostgreSQL need its driver. */
+async function loadPg(): Promise<PgModule> {
+  const name = "pg";
+  try {
+    const module = (await import(name)) as PgModule & { readonly default?: PgModule };
+    return module.default ?? module;
+  } catch (error) {
+    throw new StoreOpenError(
+      "the PostgreSQL store needs the package pg: run npm install pg, or give it a pool",
+      { cause: error },
+    );
+  }
+}
+
+async function setUp(session: Session, { schema, clock }: OpenOptions): Promise<ServerFacts> {
+  const [row] = await session.script(FACTS);
+  if (row === undefined) throw new Error("a statement without a row");
+  const version = text(row, 1);
+  if (number(row, 0) < OLDEST_VERSION) {
+    throw new StoreOpenError(`this is PostgreSQL ${version}: Holdfast needs 13 or newer`);
+  }
+  if (text(row, 2) !== "UTF8") {
+    throw new StoreOpenError(
+      `the encoding of this database is ${text(row, 2)}: create one with ENCODING 'UTF8'`,
+    );
+  }
+  if (text(row, 6) !== "read committed") {
+    throw new StoreOpenError(
+      `default_transaction_isolation is "${text(row, 6)}" here: set it to "read committed" for the user or pool that Holdfast uses`,
+    );
+  }
+  await migrate(session, schema);
+  const [marks] = await session.script(MARKS);
+  if (marks === undefined) throw new Error("holdfast.head has lost its row");
+  clock.saw(number(marks, 1));
+  const isDurable = text(row, 3) === "on" && text(row, 4) !== "off";
+  return {
+    version,
+    id: text(marks, 0),
+    survivesPowerLoss: isDurable,
+    survivesFailover: isDurable && text(row, 5) !== "" && text(row, 4) !== "local",
+  };
+}
+
+export function checkPlace(place: PostgresPlace): void {
+  const isPlace = "pool" in place ? isPoolLike(place.pool) : isUrl(place.url);
+  if (isPlace) return;
+  throw new InvalidOptionError(
+    "postgresStore takes { url } with postgres://…, or { pool } with a Pool of pg",
+  );
+}
+
+function isUrl(url: unknown): boolean {
+  return typeof url === "string" && /^postgres(ql)?:/.test(url);
+}
+
+function openError(error: unknown, schema: SchemaName): unknown {
+  if (error instanceof HoldfastError) return error;
+  const detail = error instanceof Error ? error.message : String(error);
+  const advice = adviceFor(error, schema);
+  return advice === null ? error : new StoreOpenError(`${advice} (${detail})`, { cause: error });
+}
+
+function adviceFor(error: unknown, { name }: SchemaName): string | null {
+  switch (codeOf(error)) {
+    case "42501":
+      return `this user may not set up the schema "${name}": grant it CREATE on the database, or run the SQL of postgresSchemaSql() as somebody who may`;
+    case "42P07":
+    case "42710":
+      return `the schema "${name}" holds tables of somebody else: give Holdfast a schema of its own`;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * What PostgreSQL's error codes mean for a caller. An error that the server reports for a statement
+ * means that it was rolled back: surely not done. One that ends the connection leaves open whether a
+ * commit on its way was done.
+ */
+import { HoldfastError, StoreFullError, StoreUnavailableError } from "../../core/errors.ts";
+
+const DEADLOCK = "40P01";
+const SERIALIZATION_FAILURE = "40001";
+const LOCK_NOT_AVAILABLE = "55P03";
+const DISK_FULL = "53100";
+const READ_ONLY = "25006";
+const CANCELLED = "57014";
+
+export function codeOf(error: unknown): string | null {
+  if (typeof error !== "object" || error === null) return null;
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === "string" ? code : null;
+}
+
+/** Another try may succeed at once: two transactions were in each other's way. */
+export function isTransient(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === DEADLOCK || code === SERIALIZATION_FAILURE;
+}
+
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === LOCK_NOT_AVAILABLE;
+}
+
+/** Class 08 and shutdowns: nobody knows what became of the statement on its way. */
+function endsConnection(error: unknown): boolean {
+  const code = codeOf(error) ?? "";
+  return code.startsWith("08") || code.startsWith("57P");
+}
+
+/** Errors of sockets, of the driver about its connection, and of servers that go away. */
+export function breaksConnection(error: unknown): boolean {
+  if (error instanceof HoldfastError) return false;
+  const code = codeOf(error);
+  // Five characters, not all of them letters, are the server's own word about one statement.
+  if (code !== null && /^(?=.*[0-9])[0-9A-Z]{5}$/.test(code)) return endsConnection(error);
+  if (code !== null && /^(E[A-Z_]+|ERR_(SOCKET|STREAM|TLS|SSL)[A-Z_]*)$/.test(code)) return true;
+  const message = error instanceof Error ? error.message : "";
+  return /connect|timeout|socket|not queryable|terminat|closed|the pool/i.test(message);
+}
+
+/** What a verb throws when PostgreSQL failed. Errors of our own, and bugs, pass as they are. */
+export function storeError(
+  error: unknown,
+  { mayHaveHappened }: { readonly mayHaveHappened: boolean },
+): unknown {
+  if (error instanceof HoldfastError) return error;
+  if (breaksConnection(error)) {
+    return unavailable("the connection to PostgreSQL failed: try again", error, mayHaveHappened);
+  }
+  switch (codeOf(error)) {
+    case DISK_FULL:
+      return new StoreFullError(
+        "PostgreSQL has no disk space left: free some; what was stored before is safe",
+        { cause: error },
+      );
+    case READ_ONLY:
+      return unavailable(
+        "PostgreSQL answers read-only: connect to the primary, not to a replica",
+        error,
+      );
+    case DEADLOCK:
+    case SERIALIZATION_FAILURE:
+      return unavailable("PostgreSQL had too many transactions in each other's way", error);
+    case LOCK_NOT_AVAILABLE:
+      return unavailable(
+        "another transaction holds a lock for too long: try again, and keep transactions short",
+        error,
+      );
+    case CANCELLED:
+      return unavailable("PostgreSQL cancelled the statement: check statement_timeout", error);
+    default:
+      return byClass(error);
+  }
+}
+
+function byClass(error: unknown): unknown {
+  switch (codeOf(error)?.slice(0, 2)) {
+    case "53":
+      return unavailable("PostgreSQL is short of memory or connections: try again", error);
+    case "28":
+    case "3D":
+      return unavailable("PostgreSQL lets this user or database in no more", error);
+    default:
+      return error;
+  }
+}
+
+function unavailable(message: string, cause: unknown, mayHaveHappened = false): Error {
+  return new StoreUnavailableError(message, { cause, mayHaveHappened });
+}

@@ -1,0 +1,41 @@
+/**
+ * Renewing, inside the database. A row that somebody else has locked (a caller's transaction that is
+ * settling this very job, an operator, a reap) is passed by and named in `locked`: the others must
+ * not wait for it. Who is in none of the three lists has lost its lease.
+ */
+import { CLOCK_US, PINNED } from "./pinned.ts";
+
+export const RENEW_FUNCTION = `
+CREATE OR REPLACE FUNCTION holdfast.renew(p_seen bigint, p_lease_ms bigint, p_is_light boolean,
+  p_seq bigint[], p_fence bigint[],
+  OUT now_us bigint, OUT kept integer[], OUT cancelled integer[], OUT locked integer[])
+LANGUAGE plpgsql
+${PINNED}
+AS $$
+#variable_conflict use_column
+DECLARE
+  v_now bigint;
+  v_renewed integer[];
+BEGIN
+  now_us := ${CLOCK_US};
+  v_now := now_us / 1000;
+  -- With nothing riding along, a renewal that a crash of the server forgets is one renewal less:
+  -- the next one comes long before the lease ends. It need not wait for the disk.
+  IF p_is_light THEN PERFORM set_config('synchronous_commit', 'off', true); END IF;
+  WITH mine AS (
+    SELECT l.seq, u.ord FROM unnest(p_seq, p_fence) WITH ORDINALITY AS u (seq, fence, ord)
+    JOIN holdfast.leased l ON l.seq = u.seq AND l.fence = u.fence
+    FOR UPDATE OF l SKIP LOCKED),
+  renewed AS (
+    UPDATE holdfast.leased l SET until = v_now + p_lease_ms, updated_at = v_now
+    FROM mine m WHERE l.seq = m.seq RETURNING m.ord, l.cancel_asked)
+  SELECT array_agg(r.ord), array_agg(r.ord) FILTER (WHERE r.cancel_asked)
+  INTO kept, cancelled FROM renewed r;
+  IF coalesce(cardinality(kept), 0) < cardinality(p_seq) THEN
+    locked := ARRAY(
+      SELECT u.ord FROM unnest(p_seq, p_fence) WITH ORDINALITY AS u (seq, fence, ord)
+      JOIN holdfast.leased l ON l.seq = u.seq AND l.fence = u.fence
+      WHERE kept IS NULL OR u.ord <> ALL (kept));
+  END IF;
+END $$;
+`;

@@ -1,0 +1,122 @@
+/**
+ * Renewing. A lease that ran out but was not reaped is still its holder's: the fence decides, not the
+ * time.
+ *
+ * Renewals that carry nothing are one call inside the database, those with riders a transaction. A row
+ * that somebody has locked at the moment is asked again a little later, alone. One that stays locked
+ * is being settled inside its holder's own transaction, and nobody can take it from there: it is kept,
+ * without being extended. Only what rides along cannot be written then, and that is said.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { StoreUnavailableError } from "../../core/errors.ts";
+import type { Renewal, RenewResult } from "../../core/store.ts";
+import { wholeMs } from "./clock.ts";
+import type { Database } from "./database.ts";
+import { seqsOf } from "./held-lease.ts";
+import type { Asker } from "./queue-book.ts";
+import { number, numbers } from "./row-values.ts";
+import { HAS_PAST } from "./standing.ts";
+import { isEmpty, takeAlong } from "./trail.ts";
+
+const RENEW = "SELECT * FROM holdfast.renew($1, $2, $3, $4, $5)";
+const MARK_PAST = `
+  UPDATE holdfast.leased SET flags = flags | ${HAS_PAST} WHERE seq = ANY ($1)`;
+
+/** How often a locked row is asked again, and how long after. */
+const MOST_TRIES = 8;
+const TRY_AGAIN_MS = 25;
+
+interface Item {
+  readonly renewal: Renewal;
+  readonly seq: number;
+  readonly index: number;
+}
+
+type Answer = RenewResult | "locked";
+
+export async function renew(
+  db: Database,
+  renewals: readonly Renewal[],
+  leaseMs: number,
+): Promise<RenewResult[]> {
+  const seqs = await seqsOf(db, renewals);
+  const items = renewals.map((renewal, index) => ({ renewal, seq: seqs[index] ?? 0, index }));
+  const results: Answer[] = renewals.map(() => "locked");
+  for (let tries = 1; tries <= MOST_TRIES; tries++) {
+    const open = items.filter(({ index }) => results[index] === "locked");
+    if (open.length === 0) break;
+    if (tries > 1) await sleep(TRY_AGAIN_MS);
+    const light = open.filter(({ renewal }) => isEmpty(renewal.riders));
+    const heavy = open.filter(({ renewal }) => !isEmpty(renewal.riders));
+    const answers = [
+      ...(await renewLight(db, light, leaseMs)),
+      ...(await renewHeavy(db, heavy, leaseMs)),
+    ];
+    for (const { index, answer } of answers) results[index] = answer;
+  }
+  return items.map(({ renewal, index }) => {
+    const answer = results[index] ?? "lost";
+    if (answer !== "locked") return answer;
+    if (isEmpty(renewal.riders)) return "kept";
+    throw new StoreUnavailableError(
+      "a job that is being settled in an open transaction takes no progress, steps or checkpoints",
+      { mayHaveHappened: true },
+    );
+  });
+}
+
+interface Answered {
+  readonly index: number;
+  readonly answer: Answer;
+}
+
+async function renewLight(
+  db: Database,
+  items: readonly Item[],
+  leaseMs: number,
+): Promise<Answered[]> {
+  if (items.length === 0) return [];
+  return renewIn(db, items, { db, leaseMs, isLight: true });
+}
+
+async function renewHeavy(
+  db: Database,
+  items: readonly Item[],
+  leaseMs: number,
+): Promise<Answered[]> {
+  if (items.length === 0) return [];
+  return db.transaction(async (tx) => {
+    const answers = await renewIn(tx, items, { db, leaseMs, isLight: false });
+    const byIndex = new Map(answers.map(({ index, answer }) => [index, answer]));
+    const kept = items.filter(({ index }) => /kept|cancel/.test(byIndex.get(index) ?? ""));
+    if (kept.length === 0) return answers;
+    // Two renewals of one job in one call are written one after the other.
+    for (const { seq, renewal } of kept) {
+      await takeAlong(tx, [{ seq, riders: renewal.riders ?? {} }]);
+    }
+    await tx.rows(MARK_PAST, [kept.map(({ seq }) => seq)]);
+    return answers;
+  });
+}
+
+async function renewIn(
+  asker: Asker,
+  items: readonly Item[],
+  how: { readonly db: Database; readonly leaseMs: number; readonly isLight: boolean },
+): Promise<Answered[]> {
+  const { clock } = how.db.options;
+  const [row] = await asker.rows(RENEW, [
+    ...[clock.seen, wholeMs(how.leaseMs), how.isLight],
+    items.map(({ seq }) => seq),
+    items.map(({ renewal }) => renewal.fence),
+  ]);
+  if (row === undefined) throw new Error("renew answered nothing");
+  clock.saw(number(row, 0));
+  const [kept, cancelled, locked] = [1, 2, 3].map((column) => new Set(numbers(row, column)));
+  return items.map(({ index }, at): Answered => {
+    const ord = at + 1;
+    if (cancelled?.has(ord) === true) return { index, answer: "cancel" };
+    if (kept?.has(ord) === true) return { index, answer: "kept" };
+    return { index, answer: locked?.has(ord) === true ? "locked" : "lost" };
+  });
+}

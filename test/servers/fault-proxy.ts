@@ -1,0 +1,81 @@
+/**
+ * A TCP proxy that fails on command: cuts, swallows everything, or lets requests through and loses
+ * the replies. What it swallowed is gone for good, as behind a firewall that forgot a connection:
+ * only new connections work after it has healed.
+ */
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+
+/** `open`: passes everything. `hole`: passes nothing. `deaf`: requests arrive, replies do not. */
+export type ProxyMode = "open" | "hole" | "deaf";
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+  /** What it has gone through decides what it will ever pass again. */
+  mode: ProxyMode;
+}
+
+export class FaultProxy {
+  readonly #target: URL;
+  readonly #server: Server;
+  readonly #pairs = new Set<Pair>();
+  #mode: ProxyMode = "open";
+
+  constructor(targetUrl: string) {
+    this.#target = new URL(targetUrl);
+    this.#server = createServer({ allowHalfOpen: false }, (client) => this.#accept(client));
+  }
+
+  /** The URL through which the server is reached now. */
+  async open(): Promise<string> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    const url = new URL(this.#target);
+    url.port = String((this.#server.address() as AddressInfo).port);
+    return url.href;
+  }
+
+  get connections(): number {
+    return this.#pairs.size;
+  }
+
+  /** From now on, for connections that are there and for new ones. */
+  set(mode: ProxyMode): void {
+    this.#mode = mode;
+    if (mode !== "open") for (const pair of this.#pairs) pair.mode = mode;
+  }
+
+  /** Ends every connection. */
+  cut(): void {
+    for (const { client, server } of this.#pairs) {
+      client.destroy();
+      server.destroy();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  #accept(client: Socket): void {
+    const server = connect(Number(this.#target.port), this.#target.hostname);
+    const pair: Pair = { client, server, mode: this.#mode };
+    this.#pairs.add(pair);
+    client.on("data", (data) => void (pair.mode !== "hole" && server.write(data)));
+    server.on("data", (data) => void (pair.mode === "open" && client.write(data)));
+    const over = (): void => {
+      this.#pairs.delete(pair);
+      client.destroy();
+      // A hole swallows farewells too: the server keeps its end open.
+      if (pair.mode === "open") server.destroy();
+      else server.end();
+    };
+    for (const socket of [client, server]) {
+      socket.on("error", over);
+      socket.on("close", over);
+    }
+  }
+}
