@@ -1,19 +1,19 @@
 /**
  * A TCP proxy that fails on command: cuts, swallows everything, or lets requests through and loses
  * the replies. What it swallowed is gone for good, as behind a firewall that forgot a connection:
- * only new connections work after it has healed.
+ * after it has healed, only new connections work.
  */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-/** `open`: passes everything. `hole`: passes nothing. `deaf`: requests arrive, replies do not. */
-export type ProxyMode = "open" | "hole" | "deaf";
+/** `open`: passes everything. `hole`: passes nothing. */
+export type ProxyMode = "open" | "hole";
 
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
-  /** What it has gone through decides what it will ever pass again. */
-  mode: ProxyMode;
+  /** `deaf`: requests arrive, replies do not. Whatever it was once, it stays. */
+  mode: ProxyMode | "deaf";
 }
 
 export class FaultProxy {
@@ -44,6 +44,11 @@ export class FaultProxy {
   set(mode: ProxyMode): void {
     this.#mode = mode;
     if (mode !== "open") for (const pair of this.#pairs) pair.mode = mode;
+  }
+
+  /** From now on, connections that are there lose all their replies; new ones do not. */
+  deafen(): void {
+    for (const pair of this.#pairs) pair.mode = "deaf";
   }
 
   /** Ends every connection. */

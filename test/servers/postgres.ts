@@ -18,6 +18,7 @@ import { chown, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { TestServer } from "./server-desk.ts";
 
@@ -74,7 +75,7 @@ export async function startOwnPostgres(settings: PostgresSettings = {}): Promise
       },
       halt: (how) => stopped(server, how === "fast" ? "SIGINT" : "SIGKILL"),
       async resume() {
-        server = await running(bin, run);
+        server = await runningAgain(bin, run);
       },
     };
   } catch (error) {
@@ -132,6 +133,19 @@ async function running(bin: string, { data, port, user, settings }: Run): Promis
     });
   });
   return server;
+}
+
+/** After kill -9, the children of the old one notice its death within a moment, and leave. */
+async function runningAgain(bin: string, run: Run): Promise<ChildProcess> {
+  const deadlineAt = Date.now() + START_DEADLINE_MS;
+  for (;;) {
+    try {
+      return await running(bin, run);
+    } catch (error) {
+      if (!String(error).includes("still in use") || Date.now() > deadlineAt) throw error;
+      await sleep(50);
+    }
+  }
 }
 
 /** SIGINT is a fast shutdown: open connections are cut. */

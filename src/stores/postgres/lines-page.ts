@@ -4,6 +4,7 @@ import { COUNTED_TO, type Hold, type LineState, type QueueState } from "../../co
 import type { LinesPage } from "../../core/store.ts";
 import type { Database, Row } from "./database.ts";
 import { msOf } from "./clock.ts";
+import { moveDue } from "./move-due.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { number, numberOrNull, text, textOrNull } from "./row-values.ts";
 
@@ -44,10 +45,6 @@ const LINES = `
   LEFT JOIN holdfast.line s ON s.q = x.q AND s.grp = x.grp
   ORDER BY x.step`;
 const NOW = "SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, $1)";
-const MOVE_DUE = `
-  WITH moved AS (SELECT holdfast.move_due($1, $2, ${MOVE_DUE_AT_MOST}) AS n)
-  SELECT holdfast.count_up(false, ARRAY[$1::integer], ARRAY[n::bigint], ARRAY[-n::bigint],
-    NULL, NULL, NULL) FROM moved WHERE n > 0`;
 const HAS_DUE = "SELECT 1 FROM holdfast.delayed WHERE q = $1 AND run_at <= $2 LIMIT 1";
 
 export interface LinesRequest {
@@ -66,7 +63,7 @@ export async function lines(
   const now = await nowOf(db);
   // A line may have nothing but jobs that have just become due.
   const due = await db.rows(HAS_DUE, [q, now]);
-  if (due.length > 0) await db.rows(MOVE_DUE, [q, now]);
+  if (due.length > 0) await moveDue(db, q, { now, atMost: MOVE_DUE_AT_MOST });
   const [row] = await db.rows(QUEUE, [q, now]);
   if (row === undefined) return { queue: null, lines: [], nextCursor: null };
   const queue = queueState(name, row);

@@ -9,7 +9,6 @@
 import type { HoldChange, LimitChange } from "../../core/line.ts";
 import { FOREVER, instantAfter } from "./clock.ts";
 import type { Value } from "./database.ts";
-import { number } from "./row-values.ts";
 import type { Transaction } from "./transaction.ts";
 
 const LOCK_QUEUE = "SELECT 1 FROM holdfast.queue WHERE q = $1 FOR UPDATE";
@@ -155,9 +154,8 @@ const SWEEP_LINES = `
       AND NOT EXISTS (SELECT 1 FROM holdfast.hold h
         WHERE h.q = x.q AND NOT h.is_queue AND h.grp = x.grp AND (h.until IS NULL OR h.until > $1))
     LIMIT ${SWEEP_AT_MOST} FOR UPDATE SKIP LOCKED) s
-  WHERE l.q = s.q AND l.grp = s.grp RETURNING l.q`;
+  WHERE l.q = s.q AND l.grp = s.grp`;
 
-export async function sweepLines(tx: Transaction): Promise<number> {
-  const rows = await tx.rows(SWEEP_LINES, [tx.now]);
-  return new Set(rows.map((row) => number(row, 0))).size;
+export async function sweepLines(tx: Transaction): Promise<void> {
+  await tx.rows(SWEEP_LINES, [tx.now]);
 }

@@ -12,9 +12,10 @@ import { msOf } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { LEASED_COLUMNS, leaseOf, type HeldLease } from "./held-lease.ts";
 import { freeKeysUntilFinished } from "./keys.ts";
+import { moveDue } from "./move-due.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { isTrue, number, numbers } from "./row-values.ts";
-import { HAS_KEY, HAS_PAST, standFinished, standInLine } from "./standing.ts";
+import { HAS_KEY, HAS_PAST, standFinished, standInLine, wakeForRoom } from "./standing.ts";
 import { addAttempts, noteTrails } from "./trail.ts";
 import type { Transaction } from "./transaction.ts";
 import { DEAD_ROWS, type Upkeep } from "./upkeep.ts";
@@ -32,10 +33,6 @@ const LOOK = `
   FROM (SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, h.clock, $1) AS us,
     h.clock AS mark FROM holdfast.head h OFFSET 0) n`;
 const MARK = "UPDATE holdfast.head SET clock = $1 WHERE clock < $1";
-const MOVE_DUE = `
-  WITH moved AS (SELECT holdfast.move_due($1, $2, ${MOVE_DUE_AT_MOST}) AS n)
-  SELECT holdfast.count_up(false, ARRAY[$1::integer], ARRAY[n::bigint], ARRAY[-n::bigint],
-    NULL, NULL, NULL) FROM moved WHERE n > 0`;
 /** The whole condition again, on the rows themselves. */
 const EXPIRED = `
   WITH expired AS (
@@ -44,7 +41,6 @@ const EXPIRED = `
   DELETE FROM holdfast.leased l USING expired e, holdfast.job j
   WHERE l.seq = e.seq AND l.until <= $1 AND j.seq = l.seq
   RETURNING ${LEASED_COLUMNS}, l.until`;
-const CAPPED = "SELECT q FROM holdfast.queue WHERE q = ANY ($1) AND has_caps";
 const UNTIL_COLUMN = 20;
 
 export interface Reaped {
@@ -65,7 +61,8 @@ export async function reap(
   clock.saw(micros);
   if (micros - number(look, 3) > MARK_EVERY_US) await db.rows(MARK, [micros]);
   void upkeep.look(number(look, 4));
-  for (const q of numbers(look, 2)) await db.rows(MOVE_DUE, [q, msOf(micros)]);
+  const due = { now: msOf(micros), atMost: MOVE_DUE_AT_MOST };
+  for (const q of numbers(look, 2)) await moveDue(db, q, due);
   if (limit <= 0 || !isTrue(look, 1)) return { jobs: [], woken: new Set(), finished: [] };
   const { leases, ...owed } = await db.transaction(async (tx) => {
     const rows = await tx.rows(EXPIRED, [tx.now, limit]);
@@ -124,8 +121,10 @@ async function putBack(tx: Transaction, leases: readonly HeldLease[]): Promise<v
     keyed.map(({ seq }) => seq),
   );
   for (const { id } of cancelled) tx.finished.push(id);
-  const queues = [...new Set(leases.map(({ q }) => q))];
-  for (const row of await tx.rows(CAPPED, [queues])) tx.woken.add(number(row, 0));
+  await wakeForRoom(
+    tx,
+    leases.map(({ q }) => q),
+  );
 }
 
 function reapedJob(lease: HeldLease, names: ReadonlyMap<number, string>): ReapedJob {

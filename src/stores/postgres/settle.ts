@@ -19,7 +19,7 @@ import { append } from "./ledger.ts";
 import { addToOutbox } from "./outbox.ts";
 import type { Asker } from "./queue-book.ts";
 import { number, numbers, text } from "./row-values.ts";
-import { HAS_KEY, HAS_PAST, standFinished, standInLine } from "./standing.ts";
+import { HAS_KEY, HAS_PAST, standFinished, standInLine, wakeForRoom } from "./standing.ts";
 import { bury } from "./tombstones.ts";
 import { addAttempts, addLogs, isEmpty, noteTrails, takeAlong, type LogsOf } from "./trail.ts";
 import type { Transaction } from "./transaction.ts";
@@ -41,7 +41,6 @@ const SETTLED_FENCES = `
   WHERE j.seq = ANY ($1)
   UNION ALL
   SELECT g.id, g.settled_fence FROM holdfast.gone g WHERE g.id = ANY ($2) AND g.forget_at > $3`;
-const CAPPED = "SELECT q FROM holdfast.queue WHERE q = ANY ($1) AND has_caps";
 
 export interface PlainSettled {
   /** Which of the items are settled; the others take the long way. */
@@ -190,8 +189,10 @@ async function write(tx: Transaction, endings: readonly Ending[], how: LongHow):
     ),
   );
   for (const { lease } of over) tx.finished.push(lease.id);
-  const queues = [...new Set(endings.map(({ lease }) => lease.q))];
-  for (const row of await tx.rows(CAPPED, [queues])) tx.woken.add(number(row, 0));
+  await wakeForRoom(
+    tx,
+    endings.map(({ lease }) => lease.q),
+  );
 }
 
 /** What stays of the jobs: where they stand, and what happened to them. */

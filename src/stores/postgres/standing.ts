@@ -5,6 +5,7 @@
  */
 import type { FinishedStatus, JobStatus } from "../../core/job.ts";
 import { WAKE_AHEAD_MS } from "../../core/line.ts";
+import { number } from "./row-values.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Bits of `flags`. */
@@ -115,4 +116,12 @@ export async function standFinished(tx: Transaction, jobs: readonly Finished[]):
     jobs.map(({ resultDropped }) => resultDropped),
   ]);
   for (const { q, as } of jobs) tx.count(q, as, 1);
+}
+
+const CAPPED = "SELECT q FROM holdfast.queue WHERE q = ANY ($1) AND has_caps";
+
+/** Leases of these queues have ended: where there are caps, somebody may wait for the room. */
+export async function wakeForRoom(tx: Transaction, queues: readonly number[]): Promise<void> {
+  const rows = await tx.rows(CAPPED, [[...new Set(queues)]]);
+  for (const row of rows) tx.woken.add(number(row, 0));
 }
