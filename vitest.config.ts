@@ -5,8 +5,7 @@ import { SlowFilesLast } from "./test/runner/slow-files-last.ts";
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    // The PostgreSQL store is being built: neither exported nor built nor promised yet.
-    exclude: ["**/node_modules/**", "src/stores/postgres/**", "src/testing/conformance/postgres*"],
+    globalSetup: "test/servers/global-setup.ts",
     testTimeout: 30_000,
     hookTimeout: 120_000,
     // Processes, not threads: a test that ends its process must not take the others along.

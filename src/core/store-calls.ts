@@ -46,8 +46,9 @@ export interface LeaseRequest {
 export interface LeaseReply {
   readonly jobs: readonly LeasedJob[];
   /**
-   * When to come back if nothing wakes the caller: 0 if more is ready now, the time to the next due
-   * job or end of a hold in these queues, null if nothing is in sight. What is held or full is not
+   * When to come back if nothing wakes the caller: 0 if more is ready now (or may be: the limit was
+   * reached and nobody looked), the time to the next due job or end of a hold in these queues, null if
+   * nothing is in sight. What is held or full is not
    * ready, nor is a capped line to a caller who wants nothing of capped lines.
    */
   readonly nextInMs: number | null;
@@ -95,6 +96,12 @@ export interface Riders {
 
 export interface Renewal extends LeaseRef {
   readonly riders?: Riders;
+  /**
+   * Counts the renewals of one attempt that carry something. One that is not above the last written
+   * under its fence is a repeat, or was given up and arrives late: it extends the lease, and its
+   * riders are passed over. Without a count they are always written.
+   */
+  readonly order?: number;
 }
 
 export type RenewResult = "kept" | "lost" | "cancel";

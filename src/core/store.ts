@@ -138,7 +138,10 @@ export interface Store {
   place(ref: JobRef): Promise<number | null>;
   /** Stable under change; bounded work per call, so a short (even empty) page may have a cursor. */
   find(filter: JobFilter, page: PageRequest): Promise<JobPage>;
-  /** Every queue that has or had jobs or settings, by name. Cheap at a million jobs. */
+  /**
+   * Every queue that has or had jobs or settings, by name; one that was only asked for may be among
+   * them. Cheap at a million jobs.
+   */
   count(): Promise<QueueCounts[]>;
 
   // ── lines ─────────────────────────────────────────────────────────────────────────────────────

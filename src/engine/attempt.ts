@@ -12,7 +12,7 @@
  */
 import { LeaseLostError, type HoldfastError } from "../core/errors.ts";
 import { LOG_LENGTH, type NewJob, type Progress } from "../core/job.ts";
-import type { LeaseRef, LeasedJob, Riders, WithinTransaction } from "../core/store.ts";
+import type { LeaseRef, LeasedJob, Renewal, Riders, WithinTransaction } from "../core/store.ts";
 
 export type AttemptPhase = "waiting" | "running" | "decided" | "over";
 
@@ -35,6 +35,7 @@ export class Attempt {
   /** Settled inside this transaction: whether it happened is the database's to say. */
   settledWithin: WithinTransaction | null = null;
   #controller: AbortController | null = null;
+  #ridersOrder = 0;
   #progress: Progress | null = null;
   #logs: string[] = [];
 
@@ -60,6 +61,12 @@ export class Attempt {
   get ref(): LeaseRef {
     const { id, queue, handle, fence } = this.job;
     return { id, queue, handle, fence };
+  }
+
+  /** A renewal that carries something; one that is sent later counts as later, however it arrives. */
+  renewalWith(riders: Riders): Renewal {
+    this.#ridersOrder += 1;
+    return { ...this.ref, riders, order: this.#ridersOrder };
   }
 
   /** The first reason counts, but a lost lease overrules any other: nothing may be sent after it. */

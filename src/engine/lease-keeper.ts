@@ -110,7 +110,7 @@ export class LeaseKeeper {
     for (let failures = 0; ;) {
       this.demand(attempt);
       try {
-        const renewal = { ...attempt.ref, riders };
+        const renewal = attempt.renewalWith(riders);
         const result = await this.#renewals.add({ attempt, renewal });
         if (result === "lost") throw lostLease(attempt, "nothing more of it is stored");
         return;
@@ -143,7 +143,7 @@ export class LeaseKeeper {
     // What is being settled inside a caller's transaction has its row locked there.
     if (attempt.settledWithin || attempt.isLost) return;
     const riders = attempt.takeRiders();
-    const renewal = riders ? { ...attempt.ref, riders } : attempt.ref;
+    const renewal = riders ? attempt.renewalWith(riders) : attempt.ref;
     this.#renewals.push({ attempt, renewal }, (error) => {
       if (error !== null && riders) attempt.giveBackRiders(riders);
     });

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import pg from "pg";
+import { postgresSchemaSql, postgresStore } from "../../src/stores/postgres/index.ts";
 import { serverUrl } from "./server-desk.ts";
 
 const TABLES =
@@ -41,6 +42,8 @@ export interface PostgresSchema {
   readonly url: string;
   readonly pool: pg.Pool;
   readonly schema: string;
+  /** Sets the clock of a schema whose clock stands still. Milliseconds. */
+  setClock(now: number): Promise<void>;
   /** A connection of one's own; closed with the schema. */
   connect(): Promise<pg.Client>;
   /** Checks what must always be so, then empties all tables. */
@@ -48,17 +51,36 @@ export interface PostgresSchema {
   drop(): Promise<void>;
 }
 
-export async function postgresSchema(): Promise<PostgresSchema> {
+/** The store asks one function what time it is: here it answers what a test says. */
+const STILL_CLOCK = `
+  CREATE TABLE "$".test_clock (one boolean PRIMARY KEY DEFAULT true, us bigint NOT NULL);
+  INSERT INTO "$".test_clock (us) VALUES (0);
+  CREATE OR REPLACE FUNCTION "$".clock_us() RETURNS bigint LANGUAGE sql VOLATILE
+    AS 'SELECT us FROM "$".test_clock WHERE one'`;
+
+export interface SchemaOptions {
+  /** The clock stands still until it is set. Else it is the server's. */
+  readonly hasStillClock?: boolean;
+}
+
+export async function postgresSchema(options: SchemaOptions = {}): Promise<PostgresSchema> {
   const url = await serverUrl("postgres");
   const schema = `test_${randomBytes(6).toString("hex")}`;
   const pool = new pg.Pool({ connectionString: url, max: 10 });
   const clients: pg.Client[] = [];
   const rows = async (sql: string): Promise<unknown[]> =>
     (await pool.query(sql.replaceAll("$", schema))).rows;
+  if (options.hasStillClock === true) {
+    await pool.query(postgresSchemaSql({ schema }));
+    await rows(STILL_CLOCK);
+  }
   return {
     url,
     pool,
     schema,
+    async setClock(now) {
+      await pool.query(`UPDATE "${schema}".test_clock SET us = $1`, [now * 1_000]);
+    },
     async connect() {
       const client = new pg.Client(url);
       clients.push(client);
@@ -73,12 +95,34 @@ export async function postgresSchema(): Promise<PostgresSchema> {
       const isSome = ([, ...counts]: number[]) => counts.some((count) => count !== 0);
       assert.deepEqual(kept.filter(isSome), counted.filter(isSome), "the tally is what there is");
       assert.deepEqual(await rows(MISPLACED), [], "every job stands in one place");
-      await pool.query(TABLES.map((table) => `DELETE FROM "${schema}".${table};`).join(" "));
+      await rows(TABLES.map((table) => `DELETE FROM "$".${table};`).join(" "));
+      await rows('UPDATE "$".head SET clock = 0');
     },
     async drop() {
       for (const client of clients.splice(0)) await client.end();
       await pool.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
       await pool.end();
     },
+  };
+}
+
+/** An empty place on such a schema, for the conformance suite and the property test. */
+export async function postgresPlace(schema: PostgresSchema) {
+  // Far from the host's own clock, so that whoever looks at that one is found out.
+  let now = Date.UTC(2031, 0, 1);
+  await schema.setClock(now);
+  return {
+    open: async () => postgresStore({ pool: schema.pool, schema: schema.schema }),
+    advance: (ms: number) => schema.setClock((now += ms)),
+    async transaction() {
+      const tx = await schema.connect();
+      await tx.query("BEGIN");
+      return {
+        tx,
+        commit: async () => void (await tx.query("COMMIT")),
+        rollback: async () => void (await tx.query("ROLLBACK")),
+      };
+    },
+    dispose: () => schema.clear(),
   };
 }

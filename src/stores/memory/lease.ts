@@ -93,6 +93,7 @@ function startAttempt(state: MemoryState, job: MemoryJob, { now, request }: Call
   job.leasedAt = now;
   job.leaseUntil = instantAfter(now, request.leaseMs);
   job.updatedAt = now;
+  job.ridersOrder = 0;
   stand(state, job, "processing");
   return leasedSnapshot(job, { isExhausted });
 }

@@ -16,9 +16,17 @@ export function renew(
     job.leaseUntil = instantAfter(now, leaseMs);
     job.updatedAt = now;
     state.leased.moved(job);
-    takeAlong(job, { riders: renewal.riders ?? {}, now });
+    if (isNews(job, renewal)) takeAlong(job, { riders: renewal.riders ?? {}, now });
     return job.cancelWhy === null ? "kept" : "cancel";
   });
+}
+
+/** Not a repeat, and not overtaken by a later renewal of the same attempt. */
+function isNews(job: MemoryJob, { order, riders }: Renewal): boolean {
+  if (order === undefined || riders === undefined) return true;
+  if (order <= job.ridersOrder) return false;
+  job.ridersOrder = order;
+  return true;
 }
 
 /** The job if this is its current holder, else null. Every write of a worker begins here. */

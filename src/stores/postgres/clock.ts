@@ -21,6 +21,13 @@ export class Clock {
   }
 }
 
+/** The only place that looks at the server's clock. Its planner puts the body where the call is. */
+export const CLOCK_FUNCTION = `
+CREATE OR REPLACE FUNCTION holdfast.clock_us() RETURNS bigint
+LANGUAGE sql VOLATILE
+AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
+`;
+
 /** The end of a hold without an end. */
 export const FOREVER = Number.MAX_SAFE_INTEGER;
 

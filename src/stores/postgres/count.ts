@@ -9,7 +9,7 @@ import { msOf, type Clock } from "./clock.ts";
 import type { Asker } from "./queue-book.ts";
 import { number, text } from "./row-values.ts";
 
-const NOW = "greatest((extract(epoch FROM clock_timestamp()) * 1000)::bigint, $1)";
+const NOW = "greatest(holdfast.clock_us() / 1000, $1)";
 const COUNTS = `
   SELECT q.name, coalesce(t.ready, 0) + d.due, coalesce(t.delayed, 0) - d.due,
     (SELECT count(*) FROM holdfast.leased l WHERE l.q = q.q),

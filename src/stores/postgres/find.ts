@@ -243,7 +243,7 @@ function conditionsOf(
   add((value) => `j.created_at < ${value}`, to);
   if (delayed !== undefined) {
     const seen = query.value(msOf(clock.seen));
-    const now = `greatest((extract(epoch FROM clock_timestamp()) * 1000)::bigint, ${seen})`;
+    const now = `greatest(holdfast.clock_us() / 1000, ${seen})`;
     conditions.push(delayed ? `a.run_at > ${now}` : `coalesce(a.run_at, 0) <= ${now}`);
     conditions.push("d.seq IS NULL AND p.seq IS NULL");
   }

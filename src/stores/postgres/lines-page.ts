@@ -44,7 +44,7 @@ const LINES = `
   FROM (SELECT $1::integer AS q, w.grp, w.step FROM walk w WHERE w.grp IS NOT NULL) x
   LEFT JOIN holdfast.line s ON s.q = x.q AND s.grp = x.grp
   ORDER BY x.step`;
-const NOW = "SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, $1)";
+const NOW = "SELECT greatest(holdfast.clock_us(), $1)";
 const HAS_DUE = "SELECT 1 FROM holdfast.delayed WHERE q = $1 AND run_at <= $2 LIMIT 1";
 
 export interface LinesRequest {

@@ -8,6 +8,7 @@
  * which may still be running: what must change gets a new name, and the old one goes a release later.
  */
 import { StoreOpenError } from "../../core/errors.ts";
+import { CLOCK_FUNCTION } from "./clock.ts";
 import type { Session } from "./database.ts";
 import { INSERT_FUNCTION } from "./insert-function.ts";
 import { LEASE_FUNCTION } from "./lease-function.ts";
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly string[] = [`${TABLES}\n${VACUUM_SETTINGS}\n`]
 export const FUNCTIONS_REVISION = 1;
 
 export const FUNCTIONS = [
+  CLOCK_FUNCTION,
   TALLY_FUNCTIONS,
   BURY_FUNCTION,
   INSERT_FUNCTION,

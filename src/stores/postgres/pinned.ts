@@ -12,5 +12,4 @@ SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
 SET enable_material = off SET jit = off`;
 
 /** `v_us` and `v_now` of every function: the database's clock, never behind what was seen before. */
-export const CLOCK_US =
-  "greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, p_seen)";
+export const CLOCK_US = "greatest(holdfast.clock_us(), p_seen)";

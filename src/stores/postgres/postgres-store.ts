@@ -58,7 +58,7 @@ export type PostgresStoreOptions = PostgresPlace & {
   readonly remembersMs?: number;
 };
 
-const NOW = "SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, $1)";
+const NOW = "SELECT greatest(holdfast.clock_us(), $1)";
 const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
 const QUEUES = "SELECT name FROM holdfast.queue";
 

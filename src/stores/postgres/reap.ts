@@ -30,7 +30,7 @@ const LOOK = `
     ARRAY(SELECT x.q FROM holdfast.queue x WHERE n.us / 1000 >= (
       SELECT d.run_at FROM holdfast.delayed d WHERE d.q = x.q ORDER BY d.q, d.run_at LIMIT 1)),
     n.mark, ${DEAD_ROWS}
-  FROM (SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, h.clock, $1) AS us,
+  FROM (SELECT greatest(holdfast.clock_us(), h.clock, $1) AS us,
     h.clock AS mark FROM holdfast.head h OFFSET 0) n`;
 const MARK = "UPDATE holdfast.head SET clock = $1 WHERE clock < $1";
 /** The whole condition again, on the rows themselves. */

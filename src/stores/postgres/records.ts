@@ -72,7 +72,7 @@ END $$;
 `;
 
 const SWAP = "SELECT * FROM holdfast.swap($1, $2, $3, $4, $5)";
-const NOW = "greatest((extract(epoch FROM clock_timestamp()) * 1000)::bigint, $1)";
+const NOW = "greatest(holdfast.clock_us() / 1000, $1)";
 const VISIBLE = "value IS NOT NULL AND (expires_at IS NULL OR expires_at > n.at)";
 const READ = `
   SELECT key, version, expires_at, value

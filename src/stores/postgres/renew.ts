@@ -19,8 +19,10 @@ import { HAS_PAST } from "./standing.ts";
 import { isEmpty, takeAlong } from "./trail.ts";
 
 const RENEW = "SELECT * FROM holdfast.renew($1, $2, $3, $4, $5)";
-const MARK_PAST = `
-  UPDATE holdfast.leased SET flags = flags | ${HAS_PAST} WHERE seq = ANY ($1)`;
+/** Of two renewals of one attempt the later one counts, in whatever order they arrive. */
+const TAKE_RIDERS = `
+  UPDATE holdfast.leased SET flags = flags | ${HAS_PAST}, riders_order = coalesce($2, riders_order)
+  WHERE seq = $1 AND ($2::bigint IS NULL OR riders_order < $2) RETURNING seq`;
 
 /** How often a locked row is asked again, and how long after. */
 const MOST_TRIES = 8;
@@ -89,12 +91,11 @@ async function renewHeavy(
     const answers = await renewIn(tx, items, { db, leaseMs, isLight: false });
     const byIndex = new Map(answers.map(({ index, answer }) => [index, answer]));
     const kept = items.filter(({ index }) => /kept|cancel/.test(byIndex.get(index) ?? ""));
-    if (kept.length === 0) return answers;
     // Two renewals of one job in one call are written one after the other.
     for (const { seq, renewal } of kept) {
-      await takeAlong(tx, [{ seq, riders: renewal.riders ?? {} }]);
+      const isNews = (await tx.rows(TAKE_RIDERS, [seq, renewal.order ?? null])).length === 1;
+      if (isNews) await takeAlong(tx, [{ seq, riders: renewal.riders ?? {} }]);
     }
-    await tx.rows(MARK_PAST, [kept.map(({ seq }) => seq)]);
     return answers;
   });
 }

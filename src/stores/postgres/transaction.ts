@@ -91,7 +91,7 @@ export class Transaction {
 
 /** In a script, which has no values: what was seen is put in as a number. */
 export function clockSql({ seen }: Clock): string {
-  return `greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, ${seen})`;
+  return `greatest(holdfast.clock_us(), ${seen})`;
 }
 
 function noCounts(): Counts {

@@ -70,7 +70,7 @@ LANGUAGE plpgsql STABLE
 ${PINNED}
 AS $$
 DECLARE
-  v_now bigint := greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, p_seen) / 1000;
+  v_now bigint := greatest(holdfast.clock_us(), p_seen) / 1000;
 BEGIN
   IF p_ids IS NOT NULL THEN
     p_seqs := ARRAY(SELECT j.seq FROM holdfast.job j WHERE j.id = ANY (p_ids));

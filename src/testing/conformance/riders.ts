@@ -4,7 +4,7 @@ import { LOG_LENGTH } from "../../core/job.ts";
 import { jobOf } from "./looking.ts";
 import { insertOne } from "./new-job.ts";
 import { chapter } from "./scenario.ts";
-import { renew, retry, settle, snooze, succeed } from "./settling.ts";
+import { leaseRef, renew, retry, settle, snooze, succeed } from "./settling.ts";
 import { takeOne } from "./take.ts";
 import { LONG_MS, PASSED_MS, SHORT_MS } from "./times.ts";
 
@@ -64,6 +64,58 @@ export const riders = chapter("riders", {
     await renew(store, leased, { progress: { percent: 5, message: null }, checkpoint: "2" });
     const { progress, checkpoint } = await jobOf(store, job);
     assert.deepEqual([progress, checkpoint], [{ percent: 5, message: null }, "2"]);
+  },
+
+  "a repeated renewal writes its riders once": async ({ store }) => {
+    const job = await insertOne(store);
+    const renewal = { ...leaseRef(await takeOne(store)), riders: { logs: ["once"] }, order: 1 };
+    assert.deepEqual(await store.renew([renewal], LONG_MS), ["kept"]);
+    assert.deepEqual(await store.renew([renewal], LONG_MS), ["kept"]);
+    assert.deepEqual(
+      (await jobOf(store, job)).logs.map((line) => line.text),
+      ["once"],
+    );
+  },
+
+  "a renewal that arrives after a later one extends the lease and writes nothing": async ({
+    store,
+  }) => {
+    const job = await insertOne(store);
+    const ref = leaseRef(await takeOne(store, { leaseMs: SHORT_MS }));
+    await store.renew([{ ...ref, riders: { checkpoint: "2" }, order: 2 }], SHORT_MS);
+    const before = (await jobOf(store, job)).leaseUntil ?? 0;
+    const late = { ...ref, riders: { checkpoint: "1", steps: [{ name: "a", value: "1" }] } };
+    assert.deepEqual(await store.renew([{ ...late, order: 1 }], LONG_MS), ["kept"]);
+    const { checkpoint, steps, leaseUntil } = await jobOf(store, job);
+    assert.deepEqual([checkpoint, steps], ["2", []]);
+    assert.ok((leaseUntil ?? 0) > before);
+  },
+
+  "of two renewals of one job in one call the later one counts": async ({ store }) => {
+    const job = await insertOne(store);
+    const ref = leaseRef(await takeOne(store));
+    const renewals = [2, 1, 3].map((order) => ({
+      ...ref,
+      riders: { checkpoint: String(order), logs: [`line ${order}`] },
+      order,
+    }));
+    assert.deepEqual(await store.renew(renewals, LONG_MS), ["kept", "kept", "kept"]);
+    const { checkpoint, logs } = await jobOf(store, job);
+    assert.equal(checkpoint, "3");
+    assert.deepEqual(
+      logs.map((line) => line.text),
+      ["line 2", "line 3"],
+    );
+  },
+
+  "the next attempt counts its renewals anew": async ({ store }) => {
+    const job = await insertOne(store);
+    const first = leaseRef(await takeOne(store));
+    await store.renew([{ ...first, riders: { checkpoint: "1" }, order: 9 }], LONG_MS);
+    await settle(store, first, retry(0));
+    const second = leaseRef(await takeOne(store));
+    await store.renew([{ ...second, riders: { checkpoint: "2" }, order: 1 }], LONG_MS);
+    assert.equal((await jobOf(store, job)).checkpoint, "2");
   },
 
   "a renewal without riders leaves them all as they are": async ({ store }) => {

@@ -144,6 +144,7 @@ export function drawRenewal(draw: Draw): Arbitrary<DrawnRenewal> {
   return draw.record<DrawnRenewal>({
     lease: drawLease(draw),
     riders: draw.rarely(draw.from(RIDERS)),
+    order: draw.from([null, 1, 2, 3]),
   });
 }
 

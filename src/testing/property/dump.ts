@@ -1,5 +1,6 @@
 /** Everything that can be seen of a store. */
 import type { JobSummary, StoredJob } from "../../core/job.ts";
+import type { QueueState } from "../../core/line.ts";
 import type { QueueCounts, Store } from "../../core/store.ts";
 import { entriesOf, findAll, linesOf, scanAll } from "../conformance/looking.ts";
 import { mustAgree } from "./disagreement.ts";
@@ -24,7 +25,10 @@ export async function dumpOf(store: Store, look: Look): Promise<Dump> {
     places: await eachOf(refs, (ref) => store.place(ref)),
     found: await findAll(store, {}),
     counts: await countsOf(store, look),
-    queues: await eachOf(QUEUES, async (name) => (await store.lines(name, { limit: 1 })).queue),
+    queues: await eachOf(QUEUES, async (name) => {
+      const { queue } = await store.lines(name, { limit: 1 });
+      return queue === null || isBare(queue) ? null : queue;
+    }),
     lines: await eachOf(QUEUES, (name) => linesOf(store, name)),
     entries: await entriesOf(store),
     records: await scanAll(store, ""),
@@ -38,9 +42,16 @@ export interface Look {
 }
 
 export async function countsOf(store: Store, { exactCounts }: Look): Promise<QueueCounts[]> {
-  const counts = await store.count();
+  const counts = (await store.count()).filter(({ queue: _, ...counted }) =>
+    Object.values(counted).some((jobs) => jobs !== 0),
+  );
   if (exactCounts) return counts;
   return counts.map((one) => ({ ...one, succeeded: 0, dead: 0, cancelled: 0 }));
+}
+
+/** A queue without jobs or settings may be known or not: some stores name it before they are sure. */
+function isBare({ queue: _, active, holds, ...settings }: QueueState): boolean {
+  return active === 0 && holds.length === 0 && Object.values(settings).every((one) => one === null);
 }
 
 async function eachOf<Item, Answer>(

@@ -48,7 +48,11 @@ export async function ledLease(
   if (!alone) return { jobs: inTheirOrder, nextInMs: reply.nextInMs };
   await checkNothingLeft(oracle, request, { reply, cappedLeft });
   const { nextInMs } = await oracle.lease({ ...request, limit: 0 });
-  return { jobs: inTheirOrder, nextInMs };
+  // Who got all that was asked for may be sent back at once without anybody having looked for more.
+  const isFilled =
+    reply.jobs.length === request.limit ||
+    request.queues.some(({ queue, limit }) => limit > 0 && takenOf(reply.jobs, queue) === limit);
+  return { jobs: inTheirOrder, nextInMs: isFilled && reply.nextInMs === 0 ? 0 : nextInMs };
 }
 
 interface TakenLine {

@@ -33,12 +33,16 @@ export interface DrawnLease {
   readonly fence: "own" | "low" | "high";
 }
 
-export interface DrawnRenewal {
+export interface DrawnWrite {
   readonly lease: DrawnLease;
   readonly riders: Riders | null;
 }
 
-export interface DrawnSettlement extends DrawnRenewal {
+export interface DrawnRenewal extends DrawnWrite {
+  readonly order: number | null;
+}
+
+export interface DrawnSettlement extends DrawnWrite {
   readonly outcome: Outcome;
   readonly spawn: readonly DrawnJob[] | null;
   readonly entries: readonly DrawnEntry[] | null;

@@ -2,7 +2,7 @@
 import type { AdoptedJob, AttemptRecord, NewJob } from "../../core/job.ts";
 import type { LedgerEntry, LedgerFilter } from "../../core/ledger.ts";
 import type { Swap } from "../../core/records.ts";
-import type { Due, JobFilter, Renewal, Settlement } from "../../core/store.ts";
+import type { Due, JobFilter, LeaseRef, Renewal, Riders, Settlement } from "../../core/store.ts";
 import type { Book } from "./book.ts";
 import type { Look } from "./dump.ts";
 import type {
@@ -15,6 +15,7 @@ import type {
   DrawnRenewal,
   DrawnSettlement,
   DrawnSwap,
+  DrawnWrite,
 } from "./operation.ts";
 
 export interface Moment extends Look {
@@ -54,14 +55,21 @@ function many<T>(length: number, item: (index: number) => T): T[] {
 }
 
 /** Empty if it names a lease that was never taken. */
-export function renewal({ lease, riders }: DrawnRenewal, { book }: Moment): Renewal[] {
+function write(
+  { lease, riders }: DrawnWrite,
+  { book }: Moment,
+): (LeaseRef & { riders?: Riders })[] {
   const ref = book.lease(lease);
   return ref === null ? [] : [riders === null ? ref : { ...ref, riders }];
 }
 
+export function renewal({ order, ...drawn }: DrawnRenewal, moment: Moment): Renewal[] {
+  return write(drawn, moment).map((ref) => (order === null ? ref : { ...ref, order }));
+}
+
 export function settlement(drawn: DrawnSettlement, moment: Moment): Settlement[] {
   const { outcome, spawn, entries, outbox, discard } = drawn;
-  return renewal(drawn, moment).map((ref) => ({
+  return write(drawn, moment).map((ref) => ({
     ...ref,
     outcome,
     spawn: (spawn ?? []).map((job) => newJob(job, moment)),

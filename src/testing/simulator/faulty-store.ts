@@ -48,17 +48,11 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
       for (const { id, fence } of reply.jobs) onGranted({ jobId: id, fence, process }, sentAt);
       return reply;
     },
-    /**
-     * One thing is spared: a checkpoint that its caller gave up on and that arrives after the next
-     * one. The seam has no order among one holder's writes, so it would put the older one back. A
-     * store that leaves no given-up call running (SQLite, memory) cannot do that.
-     */
     async renew(renewals, leaseMs) {
       const sentAt = now();
       const sent = [...renewals];
       const results = await wire.send("renew", () => inner.renew(sent, leaseMs), {
         jobs: sent,
-        mayArriveLate: !sent.some(({ riders }) => riders?.checkpoint !== undefined),
       });
       sent.forEach(({ id, fence }, at) => {
         if (results[at] !== "lost") onGranted({ jobId: id, fence, process }, sentAt);

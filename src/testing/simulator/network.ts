@@ -76,7 +76,7 @@ export class Network {
     this.#flaky = { until: this.#now() + ms, verb };
   }
 
-  fate(verb: string, { mayArriveLate = true }: { readonly mayArriveLate?: boolean } = {}): Fate {
+  fate(verb: string): Fate {
     const weather = this.#weather;
     if (!weather) return "done";
     const factor = this.#isUnder(this.#flaky, verb) ? FLAKY_FACTOR : 1;
@@ -89,7 +89,7 @@ export class Network {
     ] as const) {
       // Not more than a tenth each, or nothing at all would get through a spell.
       left -= Math.min(0.1, probability * factor);
-      if (left < 0) return fate === "arrives late" && !mayArriveLate ? "request lost" : fate;
+      if (left < 0) return fate;
     }
     return "done";
   }

@@ -32,8 +32,6 @@ export interface WireOptions {
 interface About {
   /** The jobs that the call is about, as far as that is known. */
   readonly jobs?: readonly { readonly id: string }[];
-  /** Default true. */
-  readonly mayArriveLate?: boolean;
 }
 
 interface Call {
@@ -75,7 +73,7 @@ export class Wire {
     onSent(verb);
     return new Promise<Out>((resolve, reject) => {
       const call: Call = { isCut: false };
-      const fate = network.fate(verb, about);
+      const fate = network.fate(verb);
       const fail = (why: Fate | "away", mayHaveHappened: boolean) =>
         this.#fail(verb, why, { mayHaveHappened, reject, jobs: about.jobs ?? [] });
       switch (fate) {

@@ -25,6 +25,7 @@ export function applyLease(
     worker,
     process,
     grantedAt: book.clock.now,
+    ridersOrder: 0,
     until: book.clock.after(leaseMs),
     spent,
     crashes: job.crashes,
@@ -42,6 +43,8 @@ export function applyRenewal(book: Book, renewal: Renewal, leaseMs: number): voi
   const job = book.jobs.get(renewal.id);
   if (!isHolder(job, renewal.fence) || !job.lease) return;
   job.lease.until = book.clock.after(leaseMs);
+  if (renewal.order !== undefined && renewal.order <= job.lease.ridersOrder) return;
+  job.lease.ridersOrder = renewal.order ?? job.lease.ridersOrder;
   applyRiders(job, renewal.riders, renewal.fence);
 }
 

@@ -97,6 +97,18 @@ export const leaseBugs: readonly PlantedBug[] = [
   })),
 
   inStore(
+    "late-riders",
+    "an older renewal that arrives late puts its checkpoint back",
+    (_, store) => ({
+      renew: (renewals, leaseMs) =>
+        store.renew(
+          renewals.map(({ order: _order, ...renewal }) => renewal),
+          leaseMs,
+        ),
+    }),
+  ),
+
+  inStore(
     "reap-without-condition",
     "the reaper chooses first and writes later, without looking again",
     (state, store) => {
