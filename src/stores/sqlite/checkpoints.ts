@@ -1,7 +1,8 @@
 /**
  * The write-ahead log is copied back into the database by the committer (`wal_autocheckpoint`), which
  * keeps it at a few megabytes under load. When this process has been quiet for a while, the rest is
- * copied too and the log emptied: a database at rest is one file.
+ * copied too, and the next commit begins the log anew. Its file keeps its size until the store is
+ * closed: a commit that overwrites waits a third less for the disk than one that makes a file longer.
  */
 import type { Connection } from "./connection.ts";
 
@@ -24,7 +25,7 @@ export class Checkpoints {
 
   close(): void {
     this.#stop();
-    if (!this.#connection.isBorrowed) this.#checkpoint();
+    if (!this.#connection.isBorrowed) this.#checkpoint("TRUNCATE");
   }
 
   #tick(): void {
@@ -33,7 +34,7 @@ export class Checkpoints {
       return;
     }
     this.#stop();
-    this.#checkpoint();
+    this.#checkpoint("PASSIVE");
   }
 
   #stop(): void {
@@ -42,9 +43,9 @@ export class Checkpoints {
   }
 
   /** Somebody who reads or writes may keep it from finishing: then it is theirs to do. */
-  #checkpoint(): void {
+  #checkpoint(how: "PASSIVE" | "TRUNCATE"): void {
     try {
-      this.#connection.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      this.#connection.database.exec(`PRAGMA wal_checkpoint(${how})`);
     } catch {
       // Locked, or no log at all.
     }

@@ -112,6 +112,7 @@ function takeTurns(
   { atMost, call }: { readonly atMost: number; readonly call: Call },
 ): number {
   let taken = 0;
+  let isDrained = false;
   if (queue.heldUntil > tx.now) return taken;
   for (let passed = 0; passed <= PASS_AT_MOST;) {
     const room = queue.maxActive === null ? Infinity : queue.maxActive - queue.counts.processing;
@@ -125,14 +126,19 @@ function takeTurns(
     for (const { line, jobs, items } of packs) {
       taken += items.length;
       if (line.isCapped) call.cappedLeft -= items.length;
-      if (items.length < jobs) {
+      if (line.room === 0) tx.lines.set(line, { state: FULL });
+      else if (items.length < jobs) {
         passed++;
-        tx.lines.set(line, { state: IDLE });
-      } else if (line.room === 0) tx.lines.set(line, { state: FULL });
+        // A line alone stays open: it would be opened by the next insert, and closed by the next
+        // lease, and each of that is two pages more to write for a queue without groups.
+        if (ring.length > 1) tx.lines.set(line, { state: IDLE });
+        else isDrained = true;
+      }
     }
     // A line alone needs no turns, so a queue without groups never writes one.
     if (ring.length > 1) queue.setTurn(plan.turn.line, plan.turn.left);
     for (const job of interleave(packs)) call.jobs.push(job);
+    if (isDrained) break;
   }
   return taken;
 }

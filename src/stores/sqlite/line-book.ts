@@ -8,7 +8,7 @@
  *     any ──hold──▶ held ──the last hold ends or is released──▶ open, full or idle
  *
  * `idle` is certain: a line with a ready job is never idle. `open` is not: whoever finds it empty
- * makes it idle. So an insert touches a line only when it is idle, and a settle only when capped.
+ * makes it idle, unless it is the only open one. So an insert touches a line only when it is idle, and a settle only when capped.
  */
 import type { Connection } from "./connection.ts";
 import type { Queue, QueueBook } from "./queue-book.ts";

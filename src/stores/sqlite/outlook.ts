@@ -47,7 +47,9 @@ export function comeBackAt(
   if (queue.heldUntil > now) return queue.heldUntil;
   if (queue.isFull)
     return (db.value(NEXT_DUE_LATER, queue.q, now) as number | undefined) ?? FOREVER;
-  const nextDueAt = instantOf(db, NEXT_DUE, queue);
+  const { ready, delayed } = queue.counts;
+  const nextDueAt = delayed === 0 ? FOREVER : instantOf(db, NEXT_DUE, queue);
+  if (ready === 0) return nextDueAt;
   const isFree = queue.maxActive === null && queue.maxActivePerGroup === null;
   if (!wantsCapped && !isFree) return nextDueAt;
   const { some, many, holdEnd } = wantsCapped ? ALL : UNCAPPED;

@@ -92,6 +92,7 @@ export function standInLine(tx: Transaction, queue: Queue, group: string, job: M
  * fixed at the insert.
  */
 export function moveDue(tx: Transaction, queue: Queue, atMost: number): void {
+  if (queue.counts.delayed === 0) return;
   const due = tx.db.rows<DueRow>(DUE).all(queue.q, tx.now, atMost);
   for (const [seq, group, prio, ...rest] of due) {
     const [attempts, maxAttempts, crashes, fence, settledFence, runAt, flags] = rest;
