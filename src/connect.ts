@@ -7,7 +7,10 @@ import type { Store } from "./core/store.ts";
 import { Holdfast, type HoldfastOptions } from "./engine/holdfast.ts";
 import type { AnyContract } from "./engine/typed-jobs.ts";
 
-/** `sqlite:jobs.db`, `sqlite::memory:`, `memory:`. Resolves once the store is open. */
+/**
+ * `sqlite:jobs.db`, `sqlite::memory:`, `memory:`, `postgres://user:password@host/database`. Resolves once
+ * the store is open.
+ */
 export async function connect<const Jobs extends readonly AnyContract[] = readonly []>(
   url: string,
   options: Omit<HoldfastOptions<Jobs>, "store"> = {},
@@ -28,13 +31,18 @@ async function storeOf(url: string): Promise<Store> {
       const { sqliteStore } = await import("./stores/sqlite/index.ts");
       return sqliteStore({ file });
     }
+    case "postgres":
+    case "postgresql": {
+      const { postgresStore } = await import("./stores/postgres/index.ts");
+      return postgresStore({ url });
+    }
     case "memory": {
       const { memoryStore } = await import("./stores/memory/index.ts");
       return memoryStore();
     }
     default:
       throw new InvalidOptionError(
-        "connect takes sqlite:<file> or memory: as its URL (credentials are never shown here)",
+        "connect takes sqlite:<file>, postgres://… or memory: as its URL (credentials are never shown here)",
       );
   }
 }

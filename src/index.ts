@@ -1,6 +1,6 @@
 /**
  * Holdfast: a job system for TypeScript that keeps its promises on the database you already run.
- * This is the front door; stores have their own: holdfast/sqlite, holdfast/memory.
+ * This is the front door; stores have their own: holdfast/sqlite, holdfast/postgres, holdfast/memory.
  */
 export { Holdfast, type HoldfastOptions } from "./engine/holdfast.ts";
 export {

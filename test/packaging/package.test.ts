@@ -11,6 +11,7 @@ const ENTRIES = {
   holdfast: "Holdfast",
   "holdfast/memory": "memoryStore",
   "holdfast/sqlite": "sqliteStore",
+  "holdfast/postgres": "postgresStore",
   "holdfast/connect": "connect",
   "holdfast/testing": "testHoldfast",
   "holdfast/conformance": "storeConformance",

@@ -1,11 +1,12 @@
 /**
- * The programs people copy: each runs as it is written, against the installed package, on SQLite and
- * on memory, and each type-checks there under strict settings.
+ * The programs people copy: each runs as it is written, against the installed package, on every store,
+ * and each type-checks there under strict settings.
  */
 import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { postgresDatabase } from "../servers/postgres-database.ts";
 import { installPackage, type InstalledPackage } from "./install-package.ts";
 
 const PROGRAMS = fileURLToPath(new URL("programs", import.meta.url));
@@ -17,16 +18,25 @@ const WARNINGS: Readonly<Record<string, unknown>> = {
   everything: expect.stringMatching(/^holdfast: no handler for type "email.track"[^\n]*\n$/),
 };
 
+/** How a program names its store. A server's is brought by the environment. */
+const STORES = {
+  sqlite: { from: "sqliteStore", made: `sqliteStore({ file: "jobs.db" })` },
+  memory: { from: "memoryStore", made: "memoryStore()" },
+  postgres: { from: "postgresStore", made: "postgresStore({ url: process.env.DATABASE_URL! })" },
+} as const;
+type StoreName = keyof typeof STORES;
+
 describe("the front door's programs", () => {
   let installed: InstalledPackage;
 
   beforeAll(async () => {
     installed = await installPackage();
-    await cp(PROGRAMS, join(installed.folder, "sqlite"), { recursive: true });
-    await cp(PROGRAMS, join(installed.folder, "memory"), { recursive: true });
-    for (const name of ON_ANY_STORE) {
-      const file = join(installed.folder, "memory", `${name}.ts`);
-      await writeFile(file, onMemory(await readFile(file, "utf8")));
+    for (const store of Object.keys(STORES) as StoreName[]) {
+      await cp(PROGRAMS, join(installed.folder, store), { recursive: true });
+      for (const name of [...ON_ANY_STORE, "two-processes"]) {
+        const file = join(installed.folder, store, `${name}.ts`);
+        await writeFile(file, onStore(store, await readFile(file, "utf8")));
+      }
     }
     await writeFile(
       join(installed.folder, "tsconfig.json"),
@@ -36,17 +46,23 @@ describe("the front door's programs", () => {
           ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
           ...{ verbatimModuleSyntax: true, allowImportingTsExtensions: true },
         },
-        include: ["sqlite", "memory"],
+        include: Object.keys(STORES),
       }),
     );
   });
   afterAll(() => installed?.remove());
 
   /** Each in a folder of its own, so that no program finds another's database. */
-  async function runs(store: "sqlite" | "memory", name: string, env: Record<string, string> = {}) {
+  async function runs(store: StoreName, name: string, env: Record<string, string> = {}) {
     const cwd = await mkdtemp(join(installed.folder, "run-"));
     const ran = await installed.node([join(installed.folder, store, `${name}.ts`)], { cwd, env });
     expect(ran).toEqual({ code: 0, stdout: "ok\n", stderr: WARNINGS[name] ?? "" });
+  }
+
+  async function runsOnPostgres(name: string) {
+    const { url, drop } = await postgresDatabase();
+    await runs("postgres", name, { DATABASE_URL: url, HOLDFAST_URL: url });
+    await drop();
   }
 
   for (const name of ON_ANY_STORE) {
@@ -58,6 +74,9 @@ describe("the front door's programs", () => {
   it("two-processes runs on SQLite", () => runs("sqlite", "two-processes"));
   it("transaction runs on SQLite", () => runs("sqlite", "transaction"));
   it("in-tests runs", () => runs("memory", "in-tests"));
+  for (const name of [...ON_ANY_STORE, "by-url", "two-processes", "transaction-postgres"]) {
+    it(`${name} runs on PostgreSQL`, () => runsOnPostgres(name));
+  }
 
   it("all of them type-check", async () => {
     expect(await installed.tsc(["-p", "."])).toEqual({ code: 0, stdout: "", stderr: "" });
@@ -65,13 +84,15 @@ describe("the front door's programs", () => {
 });
 
 /** The same program on another store: its import and its one call, nothing else. */
-function onMemory(program: string): string {
+function onStore(store: StoreName, program: string): string {
+  if (store === "sqlite") return program;
+  const { from, made } = STORES[store];
   const changed = program
     .replace(
       `import { sqliteStore } from "holdfast/sqlite";`,
-      `import { memoryStore } from "holdfast/memory";`,
+      `import { ${from} } from "holdfast/${store}";`,
     )
-    .replace(/sqliteStore\(\{ file: "[^"]+" \}\)/, "memoryStore()");
+    .replace(/sqliteStore\(\{ file: "[^"]+" \}\)/, made);
   if (changed.includes("sqliteStore")) throw new Error("a program names its store in another way");
   return changed;
 }
