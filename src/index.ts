@@ -48,6 +48,7 @@ export {
   JobCancelledError,
   JobNotFoundError,
   JobTimeoutError,
+  KeyBusyError,
   LeaseLostError,
   NotInTransactionError,
   PayloadTooLargeError,

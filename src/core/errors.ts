@@ -98,6 +98,12 @@ export class QueueFullError extends HoldfastError {
   override readonly isRetryable = true;
 }
 
+/** An open transaction is taking or freeing this idempotency key: how it ends is not known yet. */
+export class KeyBusyError extends HoldfastError {
+  readonly code = "HOLDFAST_KEY_BUSY";
+  override readonly isRetryable = true;
+}
+
 export class JobNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_JOB_NOT_FOUND";
 }
