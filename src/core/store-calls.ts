@@ -22,7 +22,9 @@ export type InsertResult =
   | { readonly outcome: "duplicate"; readonly id: string; readonly status: JobStatus | "pruned" }
   /** Same key, other hash. */
   | { readonly outcome: "conflict"; readonly id: string; readonly status: JobStatus | "pruned" }
-  | { readonly outcome: "full"; readonly maxWaiting: number };
+  | { readonly outcome: "full"; readonly maxWaiting: number }
+  /** An open transaction is taking or freeing this very key, and did not end in the time we waited. */
+  | { readonly outcome: "busy" };
 
 export interface LeaseRequest {
   readonly worker: string;

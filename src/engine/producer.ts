@@ -10,6 +10,7 @@ import {
   HoldfastError,
   IdempotencyConflictError,
   InvalidOptionError,
+  KeyBusyError,
   QueueFullError,
   StoreUnavailableError,
 } from "../core/errors.ts";
@@ -148,6 +149,10 @@ export class Producer {
         throw new QueueFullError(
           `queue "${queue}" has its ${result.maxWaiting} waiting jobs: enqueue again later, or raise maxWaiting with hf.limit`,
         );
+      case "busy":
+        throw new KeyBusyError(
+          `an open transaction is taking or freeing this idempotency key in queue "${queue}": enqueue again once it has ended`,
+        );
       case "conflict":
         if (composed.onConflict === "throw") {
           throw new IdempotencyConflictError(
@@ -211,5 +216,7 @@ function repeatedAsAdded(
 
 /** Trouble with the store is everybody's; all else concerns one item. */
 function isAboutStore(error: HoldfastError): boolean {
-  return error.isRetryable && !(error instanceof QueueFullError);
+  return (
+    error.isRetryable && !(error instanceof QueueFullError) && !(error instanceof KeyBusyError)
+  );
 }
