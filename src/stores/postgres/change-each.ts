@@ -9,7 +9,7 @@ import { isUuid } from "../../core/uuid.ts";
 import type { Clock } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { pageOfSeqs, stillMatching } from "./find.ts";
-import { lockJobs, type LocatedJob } from "./located-job.ts";
+import { lockJobs, type LocatedJob, type LockHow } from "./located-job.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { number, text } from "./row-values.ts";
 import type { Transaction } from "./transaction.ts";
@@ -40,7 +40,7 @@ const MISSING: Answer = { result: "missing", status: null };
 const TAKEN: Answer = { result: "refused", status: "processing" };
 
 export async function changeEach(
-  options: OperateOptions,
+  options: OperateOptions & LockHow,
   target: Target,
   rule: Rule,
 ): Promise<Operated> {
@@ -119,7 +119,7 @@ async function changeByIds(
 }
 
 async function changeSome(
-  { db, queues, clock }: OperateOptions,
+  { db, queues, clock, isForRunning }: OperateOptions & LockHow,
   how: {
     readonly wanted: readonly number[];
     readonly filter: FrozenFilter | null;
@@ -130,7 +130,7 @@ async function changeSome(
   const { wanted, filter, rule, owed } = how;
   if (wanted.length === 0) return { answered: [], left: [] };
   const done = await db.transaction(async (tx) => {
-    const locked = await lockJobs(tx, wanted);
+    const locked = await lockJobs(tx, wanted, { isForRunning });
     // What has changed since the look may not match any more.
     const had = locked.map(({ seq }) => seq);
     const matching =

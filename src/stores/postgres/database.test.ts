@@ -5,21 +5,25 @@ import { postgresSchema, type PostgresSchema } from "../../../test/servers/postg
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { Clock } from "./clock.ts";
 import { Database } from "./database.ts";
+import { postgresSchemaSql } from "./index.ts";
 import { SchemaName } from "./schema-name.ts";
 
 let place: PostgresSchema;
 let proxy: FaultProxy;
 let proxyUrl: string;
 const pools: pg.Pool[] = [];
+const blockers: pg.Client[] = [];
 
 beforeAll(async () => {
   place = await postgresSchema();
   proxy = new FaultProxy(place.url);
   proxyUrl = await proxy.open();
-  await place.pool.query(`CREATE SCHEMA "${place.schema}"`);
+  await place.pool.query(postgresSchemaSql({ schema: place.schema }));
   await place.pool.query(`CREATE TABLE "${place.schema}".thing (id int PRIMARY KEY, n int)`);
 });
 afterEach(async () => {
+  // First of all: a test that failed half way still has the table, and the rest would wait for it.
+  for (const blocker of blockers.splice(0)) await blocker.query("ROLLBACK");
   proxy.set("open");
   proxy.cut();
   for (const pool of pools.splice(0)) await pool.end();
@@ -40,6 +44,13 @@ function database(options: { deadlineMs?: number; url?: string; max?: number } =
   return new Database({ pool, schema, clock, deadlineMs, remembersMs: 3_600_000, prepares: true });
 }
 
+/** Nobody gets at the table until the test is over. */
+async function block(): Promise<void> {
+  const blocker = await place.connect();
+  blockers.push(blocker);
+  await blocker.query(`BEGIN; LOCK TABLE "${place.schema}".thing`);
+}
+
 async function failure(call: Promise<unknown>): Promise<StoreUnavailableError> {
   const error: unknown = await call.then(
     () => null,
@@ -54,19 +65,15 @@ const COUNT = "SELECT count(*) FROM holdfast.thing";
 
 describe("the way to the database", () => {
   it("gives up a call that gets no answer, and says that it may have happened", async () => {
-    const blocker = await place.connect();
-    await blocker.query(`BEGIN; LOCK TABLE "${place.schema}".thing`);
+    await block();
     const error = await failure(database({ deadlineMs: 200 }).rows(ADD, [1]));
     expect(error.mayHaveHappened).toBe(true);
-    await blocker.query("ROLLBACK");
   });
 
   it("gives up a transaction that was not to be committed yet, and says that it has not happened", async () => {
-    const blocker = await place.connect();
-    await blocker.query(`BEGIN; LOCK TABLE "${place.schema}".thing`);
+    await block();
     const call = database({ deadlineMs: 200 }).transaction((tx) => tx.rows(ADD, [1]));
     expect((await failure(call)).mayHaveHappened).toBe(false);
-    await blocker.query("ROLLBACK");
   });
 
   it("gives up waiting for a connection, and says that nothing has happened", async () => {
@@ -85,14 +92,12 @@ describe("the way to the database", () => {
 
   it("says that a call on a connection that broke may have happened", async () => {
     const db = database({ url: proxyUrl });
-    const blocker = await place.connect();
     await db.rows(COUNT);
-    await blocker.query(`BEGIN; LOCK TABLE "${place.schema}".thing`);
+    await block();
     const call = failure(db.rows(ADD, [1]));
     await untilWaiting();
     proxy.cut();
     expect((await call).mayHaveHappened).toBe(true);
-    await blocker.query("ROLLBACK");
   });
 
   it("passes what the server says of one statement as it is, and keeps the connection", async () => {
@@ -103,6 +108,15 @@ describe("the way to the database", () => {
       code: "22012",
     });
     expect(await db.rows("SELECT pg_backend_pid()")).toEqual(before);
+  });
+
+  it("leaves no transaction open if its very beginning fails", async () => {
+    const db = database({ max: 1 });
+    const clock = `"${place.schema}".clock_us()`;
+    await place.pool.query(`ALTER FUNCTION ${clock} RENAME TO clock_gone`);
+    await expect(db.transaction((tx) => tx.rows(COUNT))).rejects.toMatchObject({ code: "42883" });
+    await place.pool.query(`ALTER FUNCTION ${clock.replace("us", "gone")} RENAME TO clock_us`);
+    expect(await db.rows(COUNT)).toEqual([["0"]]);
   });
 
   it("uses no connection again that was idle when another one broke", async () => {
@@ -147,19 +161,21 @@ describe("the way to the database", () => {
 });
 
 /** Until somebody waits for the lock. */
-async function untilWaiting(): Promise<void> {
-  for (;;) {
-    const { rows } = await place.pool.query(
-      "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1",
-      [`%${place.schema}%`],
-    );
-    if (rows.length > 0) return;
-  }
+function untilWaiting(): Promise<void> {
+  const sql = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1";
+  return untilFound(sql, [`%${place.schema}%`]);
 }
 
-async function untilAdded(): Promise<void> {
+function untilAdded(): Promise<void> {
+  return untilFound(`SELECT 1 FROM "${place.schema}".thing`);
+}
+
+/** Not longer than a test may take: a loop that outlives its test keeps the file from ending. */
+async function untilFound(sql: string, values: readonly string[] = []): Promise<void> {
+  const giveUpAt = performance.now() + 20_000;
   for (;;) {
-    const { rows } = await place.pool.query(`SELECT 1 FROM "${place.schema}".thing`);
+    const { rows } = await place.pool.query(sql, [...values]);
     if (rows.length > 0) return;
+    if (performance.now() > giveUpAt) throw new Error(`nothing was found by ${sql}`);
   }
 }

@@ -113,8 +113,9 @@ export class Database {
   /** Several statements, all or none. `work` may be called again after a rollback. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#call(async (session, progress) => {
-      const tx = await Transaction.begin(session, this.options);
       try {
+        // Inside: if the clock cannot be read, the transaction has begun and must end all the same.
+        const tx = await Transaction.begin(session, this.options);
         const answer = await work(tx);
         await tx.flush();
         progress.mayHaveHappened = true;

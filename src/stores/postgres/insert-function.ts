@@ -8,20 +8,20 @@
  * a circle.
  *
  * A key that another transaction is just taking or freeing is waited for; nothing else is. Who lost a
- * key is told by a second statement: the first one's snapshot is older than the winner's commit.
+ * key is told by a second statement: the first one's snapshot is older than the winner's commit. If
+ * the wait takes too long, all of it fails, and whoever asks again is wary (p_is_wary): each key is
+ * tried alone first, and those that are busy are told so, without their neighbours.
  *
- * Codes: 0 candidate, 1 added, 2 duplicate, 3 conflict, 4 full. A null array means "all added".
+ * Codes: 0 candidate, 1 added, 2 duplicate, 3 conflict, 4 full, 5 busy. A null array means "all added".
  * Adopted jobs bring their past along (p_created and what follows); a finished one gets no place
  * here, that is for the caller to say.
  */
 import { CLOCK_US, PINNED } from "./pinned.ts";
 
-/** For a key that an open transaction is taking or freeing. */
-const LONGEST_WAIT_MS = 2_000;
-
 export const INSERT_FUNCTION = `
 CREATE OR REPLACE FUNCTION holdfast.insert_jobs(
-  p_seen bigint, p_is_late boolean, p_is_bounded boolean, p_first uuid,
+  p_seen bigint, p_is_late boolean, p_is_bounded boolean, p_wait_ms integer, p_is_wary boolean,
+  p_first uuid,
   p_id uuid[], p_q integer[], p_grp text[], p_type text[], p_prio integer[], p_payload text[],
   p_max integer[], p_delay bigint[], p_run_at bigint[],
   p_key text[], p_hash text[], p_life bigint[], p_tags text[], p_meta text[], p_trace text[],
@@ -30,7 +30,7 @@ CREATE OR REPLACE FUNCTION holdfast.insert_jobs(
   OUT now_us bigint, OUT codes integer[], OUT others uuid[], OUT statuses integer[],
   OUT bounds bigint[], OUT seqs bigint[])
 LANGUAGE plpgsql
-${PINNED} SET lock_timeout = ${LONGEST_WAIT_MS}
+${PINNED} SET lock_timeout = 0
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -42,7 +42,9 @@ DECLARE
   v_claimed integer[];
   v_q integer;
   v_n integer;
+  v_key record;
 BEGIN
+  PERFORM set_config('lock_timeout', p_wait_ms::text, true);
   now_us := ${CLOCK_US};
   v_now := now_us / 1000;
   seqs := ARRAY(SELECT nextval('holdfast.job_seq') FROM generate_series(1, v_count));
@@ -69,6 +71,28 @@ BEGIN
       FROM unnest(p_id) WITH ORDINALITY AS u (id, ord) ORDER BY ord);
     others := p_id;
 
+    IF p_key IS NOT NULL AND p_is_wary THEN
+      FOR v_key IN
+        SELECT DISTINCT ON (u.q, u.key) u.q, u.key, u.id
+        FROM unnest(p_q, p_key, p_id, codes) AS u (q, key, id, code)
+        WHERE u.key IS NOT NULL AND u.code = 0 ORDER BY u.q, u.key
+      LOOP
+        BEGIN
+          INSERT INTO holdfast.key (q, key, id, hash)
+          VALUES (v_key.q, v_key.key, v_key.id, '') ON CONFLICT (q, key) DO NOTHING;
+          -- It was only a question: undone by the error.
+          RAISE SQLSTATE 'HF001';
+        EXCEPTION
+          WHEN SQLSTATE 'HF001' THEN NULL;
+          WHEN lock_not_available THEN
+            codes := ARRAY(SELECT CASE
+                WHEN u.code = 0 AND u.q = v_key.q AND u.key = v_key.key THEN 5 ELSE u.code END
+              FROM unnest(p_q, p_key, codes) WITH ORDINALITY AS u (q, key, code, ord)
+              ORDER BY ord);
+        END;
+      END LOOP;
+    END IF;
+
     IF p_key IS NOT NULL THEN
       FOR v_try IN 1..5 LOOP
         DELETE FROM holdfast.key k USING (
@@ -91,12 +115,11 @@ BEGIN
           RETURNING id)
         SELECT coalesce(v_claimed, '{}') || coalesce(array_agg(array_position(p_id, t.id)), '{}')
         INTO v_claimed FROM taken t;
-        -- In a new statement, which sees who won.
-        SELECT array_agg(CASE
-            WHEN u.code <> 0 OR u.ord = ANY (v_claimed) OR k.id IS NULL THEN u.code
+        -- In a new statement, which sees who won. A job that takes no key is not refused for the sake
+        -- of one behind it in this call, which does.
+        SELECT array_agg(CASE WHEN u.code <> 0 OR k.id IS NULL OR u.ord <= c.ord THEN u.code
             WHEN k.hash = u.hash THEN 2 ELSE 3 END ORDER BY u.ord),
-          array_agg(CASE
-            WHEN u.code <> 0 OR u.ord = ANY (v_claimed) OR k.id IS NULL THEN u.other
+          array_agg(CASE WHEN u.code <> 0 OR k.id IS NULL OR u.ord <= c.ord THEN u.other
             ELSE k.id END ORDER BY u.ord),
           count(*) FILTER (WHERE u.key IS NOT NULL AND u.code = 0 AND k.id IS NULL
             AND NOT (u.life = -2 AND coalesce(u.status, 0) > 0)
@@ -105,7 +128,8 @@ BEGIN
         FROM unnest(p_q, p_key, p_hash, p_life, p_created, p_status, codes, others)
           WITH ORDINALITY AS u (q, key, hash, life, created, status, code, other, ord)
         LEFT JOIN holdfast.key k ON k.q = u.q AND k.key = u.key
-          AND (k.expires_at IS NULL OR k.expires_at > v_now);
+          AND (k.expires_at IS NULL OR k.expires_at > v_now)
+        LEFT JOIN unnest(v_claimed) AS c (ord) ON p_id[c.ord] = k.id;
         -- Somebody freed a key between the two statements: it may be had now.
         EXIT WHEN v_n = 0;
         IF v_try = 5 THEN
@@ -166,7 +190,11 @@ BEGIN
         AND NOT EXISTS (SELECT 1 FROM holdfast.job j
           WHERE j.id = u.id AND j.q = u.q AND j.key = u.key);
     END IF;
-    statuses := ARRAY(SELECT CASE WHEN u.code IN (2, 3) THEN holdfast.status_of(u.other) END
+    -- A finished one that was adopted in this very call has no place yet.
+    statuses := ARRAY(SELECT CASE WHEN u.code IN (2, 3) THEN coalesce(
+        (SELECT a.status FROM unnest(p_id, p_status, codes) AS a (id, status, code)
+          WHERE a.id = u.other AND a.code = 1 AND a.status > 0),
+        holdfast.status_of(u.other)) END
       FROM unnest(codes, others) WITH ORDINALITY AS u (code, other, ord) ORDER BY ord);
     -- Of those that were not added only the answer is left.
     IF v_n = 0 THEN RETURN; END IF;
@@ -178,15 +206,17 @@ BEGIN
     SELECT u.*, coalesce(u.run_at, v_now + coalesce(u.delay, 0)) AS due,
       CASE WHEN u.key IS NULL THEN 0 ELSE 2 END + CASE WHEN p_status IS NULL THEN 0 ELSE 1 END
         AS flags
-    FROM unnest(seqs, p_q, p_grp, p_prio, p_max, p_delay, p_run_at, p_key, p_status, p_attempts,
-      p_crashes, p_fence, codes)
-      AS u (seq, q, grp, prio, max, delay, run_at, key, status, attempts, crashes, fence, code)
+    FROM unnest(seqs, p_q, p_grp, p_prio, p_max, p_delay, p_run_at, p_key, p_created, p_status,
+      p_attempts, p_crashes, p_fence, codes)
+      AS u (seq, q, grp, prio, max, delay, run_at, key, created, status, attempts, crashes, fence,
+        code)
     WHERE coalesce(u.code, 1) = 1 AND coalesce(u.status, 0) = 0),
   at_once AS (
     INSERT INTO holdfast.ready (q, grp, prio, seq, fence, settled_fence, run_at, attempts,
       max_attempts, crashes, flags)
-    SELECT q, grp, prio, seq, coalesce(fence, 0), 0, CASE WHEN due <> v_now THEN due END,
-      coalesce(attempts, 0), max, coalesce(crashes, 0), flags
+    SELECT q, grp, prio, seq, coalesce(fence, 0), 0,
+      CASE WHEN due <> coalesce(created, v_now) THEN due END, coalesce(attempts, 0), max,
+      coalesce(crashes, 0), flags
     FROM placed WHERE due <= v_now),
   later AS (
     INSERT INTO holdfast.delayed (q, grp, prio, seq, fence, settled_fence, run_at, attempts,

@@ -1,19 +1,35 @@
+import { StoreUnavailableError } from "../../core/errors.ts";
 import type { DedupeKey, JobStatus, NewJob } from "../../core/job.ts";
 import { WAKE_AHEAD_MS } from "../../core/line.ts";
 import type { InsertResult } from "../../core/store.ts";
 import { msOf, wholeMs, type Clock } from "./clock.ts";
-import type { Value } from "./database.ts";
+import type { Database, Value } from "./database.ts";
 import { lifeOf } from "./keys.ts";
+import { isLockTimeout } from "./postgres-error.ts";
 import type { Asker } from "./queue-book.ts";
 import { list, number } from "./row-values.ts";
+import { runsOf } from "./runs-of.ts";
 import { STATUSES, STATUS_CODES } from "./standing.ts";
+import type { Transaction } from "./transaction.ts";
 
 /** Its arguments in order; `insert-function.ts` says what they mean. */
 const INSERT = `
   SELECT * FROM holdfast.insert_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-    $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`;
+    $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`;
 
-const [CANDIDATE, ADDED, DUPLICATE, CONFLICT, FULL] = [0, 1, 2, 3, 4];
+const [CANDIDATE, ADDED, DUPLICATE, CONFLICT, FULL, BUSY] = [0, 1, 2, 3, 4, 5];
+
+/**
+ * How long a key is waited for that another transaction is just taking or freeing. Nearly always that
+ * one is an insert like ours, and commits in a moment. Who asks for one job waits longer: nobody else
+ * waits with it.
+ */
+const WAIT_ALONE_MS = 2_000;
+const WAIT_TOGETHER_MS = 250;
+/** When it has been waited for already. */
+const LOOK_MS = 10;
+/** A key may become busy between two looks. */
+const MOST_LOOKS = 3;
 
 /** What a new job and an adopted one have in common. */
 export interface Insertable {
@@ -55,38 +71,72 @@ export interface Inserted {
   readonly seqs: readonly (number | null)[];
   /** Queues that have got a job that is ready, now or soon. */
   readonly woken: ReadonlySet<number>;
-  /** Milliseconds. */
-  readonly now: number;
 }
 
-export function insert(db: Asker, jobs: readonly NewJob[], how: InsertHow): Promise<Inserted> {
-  return insertJobs(db, jobs, null, how);
+/**
+ * One statement that is a transaction of its own. No id may be in it twice. If a key is busy for too
+ * long, it is asked again which ones are, and only those are refused.
+ */
+export async function insertAlone(
+  db: Database,
+  jobs: readonly NewJob[],
+  how: InsertHow,
+): Promise<Inserted> {
+  const waitMs = jobs.length === 1 ? WAIT_ALONE_MS : WAIT_TOGETHER_MS;
+  for (let looks = 0; ; looks++) {
+    const wait = looks === 0 ? { waitMs, isWary: false } : { waitMs: LOOK_MS, isWary: true };
+    try {
+      return await insertJobs(db, jobs, null, { ...how, ...wait });
+    } catch (error) {
+      const isBusy = error instanceof StoreUnavailableError && isLockTimeout(error.cause);
+      if (!isBusy || looks === MOST_LOOKS) throw error;
+    }
+  }
 }
 
+export function hasRepeats(jobs: readonly NewJob[]): boolean {
+  return new Set(jobs.map(({ id }) => id)).size < jobs.length;
+}
+
+/**
+ * As many statements as it takes, so all or none only inside the transaction. In a caller's own one
+ * nothing may fail for the sake of a busy key: it would have to be rolled back.
+ */
+export async function insert(
+  tx: Transaction,
+  jobs: readonly NewJob[],
+  how: InsertHow,
+): Promise<InsertResult[]> {
+  const all: InsertResult[] = [];
+  for (const run of runsOf(jobs, ({ id }) => id)) {
+    const wait = { waitMs: WAIT_ALONE_MS, isWary: tx.isLate };
+    const { results, woken } = await insertJobs(tx, run, null, { ...how, ...wait });
+    for (const q of woken) tx.woken.add(q);
+    all.push(...results);
+  }
+  return all;
+}
+
+/** One statement. No id may be in it twice. */
 export function insertAdopted(
   db: Asker,
   jobs: readonly Adoptable[],
   how: InsertHow,
 ): Promise<Inserted> {
-  return insertJobs(db, jobs, jobs, how);
+  return insertJobs(db, jobs, jobs, { ...how, waitMs: WAIT_ALONE_MS, isWary: false });
 }
 
 async function insertJobs(
   db: Asker,
-  all: readonly Insertable[],
+  jobs: readonly Insertable[],
   adopted: readonly Adoptable[] | null,
-  how: InsertHow,
+  how: InsertHow & { readonly waitMs: number; readonly isWary: boolean },
 ): Promise<Inserted> {
-  // The second of an id is a duplicate of the first, whatever became of that.
-  const firstOf = new Map<string, number>();
-  for (const [index, { id }] of all.entries()) if (!firstOf.has(id)) firstOf.set(id, index);
-  const isFirst = (job: Insertable, index: number): boolean => firstOf.get(job.id) === index;
-  const jobs = all.filter(isFirst);
   const [row] = await db.rows(INSERT, [
-    ...[how.clock.seen, how.isLate, !how.evenIfFull],
+    ...[how.clock.seen, how.isLate, !how.evenIfFull, how.waitMs, how.isWary],
     jobs.reduce((first, { id }) => (id < first ? id : first), jobs[0]?.id ?? ""),
     ...bodyColumns(jobs, how.queues),
-    ...(adopted === null ? [null, null, null, null, null] : pastColumns(adopted.filter(isFirst))),
+    ...(adopted === null ? [null, null, null, null, null] : pastColumns(adopted)),
   ]);
   if (row === undefined) throw new Error("insert_jobs answered nothing");
   const micros = number(row, 0);
@@ -95,29 +145,24 @@ async function insertJobs(
   const [codes, others, statuses, bounds] = [1, 2, 3, 4].map((column) => list(row, column));
   const numbers = list(row, 5);
   const woken = new Set<number>();
-  const answers = jobs.map((job, index) => {
-    const code = Number(codes?.[index] ?? ADDED);
-    const isAdded = code === ADDED;
+  const seqs = jobs.map((_, index) =>
+    codeAt(codes, index) === ADDED ? Number(numbers?.[index]) : null,
+  );
+  const results = jobs.map((job, index) => {
+    const isAdded = seqs[index] !== null;
     if (isAdded && isSoon(job, now)) woken.add(numberOf(how.queues, job));
-    return {
-      seq: isAdded ? Number(numbers?.[index]) : null,
-      result: resultOf(code, {
-        id: isAdded ? job.id : (others?.[index] ?? job.id),
-        status: statusOf(statuses?.[index]),
-        maxWaiting: Number(bounds?.[index] ?? 0),
-      }),
-    };
+    return resultOf(codeAt(codes, index), {
+      id: isAdded ? job.id : (others?.[index] ?? job.id),
+      status: statusOf(statuses?.[index]),
+      maxWaiting: Number(bounds?.[index] ?? 0),
+    });
   });
-  const byId = new Map(jobs.map((job, index) => [job.id, answers[index]]));
-  const seqs: (number | null)[] = [];
-  const results = all.map((job, index): InsertResult => {
-    const answer = byId.get(job.id);
-    if (answer === undefined) throw new Error("a job got no answer");
-    const isRepeated = !isFirst(job, index) && answer.seq !== null;
-    seqs.push(isRepeated ? null : answer.seq);
-    return isRepeated ? { outcome: "duplicate", id: job.id, status: "queued" } : answer.result;
-  });
-  return { results, seqs, woken, now };
+  return { results, seqs, woken };
+}
+
+/** No codes at all: all were added. */
+function codeAt(codes: readonly (string | null)[] | null | undefined, index: number): number {
+  return Number(codes?.[index] ?? ADDED);
 }
 
 function bodyColumns(jobs: readonly Insertable[], queues: ReadonlyMap<string, number>): Value[] {
@@ -184,6 +229,8 @@ function resultOf(
       return { outcome: "conflict", id, status };
     case FULL:
       return { outcome: "full", maxWaiting };
+    case BUSY:
+      return { outcome: "busy" };
     case CANDIDATE:
     default:
       throw new Error(`insert_jobs answered the code ${code}`);

@@ -54,6 +54,8 @@ DECLARE
   v_has_lines boolean[] := array_fill(false, ARRAY[v_count]);
   v_held_until bigint[] := array_fill(0::bigint, ARRAY[v_count]);
   v_is_more boolean[] := array_fill(false, ARRAY[v_count]);
+  -- Capped lines were not looked at: the caller has had its fill of them.
+  v_is_unseen boolean[] := array_fill(false, ARRAY[v_count]);
   v_due bigint;
   v_next bigint;
   v_at bigint;
@@ -99,7 +101,11 @@ BEGIN
     v_due := (SELECT d.run_at FROM holdfast.delayed d WHERE d.q = p_q[i]
       ORDER BY d.q, d.run_at LIMIT 1);
     IF v_due <= v_now AND p_limit > 0 THEN
-      v_moved[i] := holdfast.move_due(p_q[i], v_now, greatest(200, 2 * p_most[i]));
+      v_n := greatest(200, 2 * p_most[i]);
+      v_moved[i] := holdfast.move_due(p_q[i], v_now, v_n);
+      IF v_moved[i] < v_n THEN
+        v_moved[i] := v_moved[i] + holdfast.move_due_of_others(p_q[i], v_now, v_n - v_moved[i]);
+      END IF;
     END IF;
     IF v_queue.max_active IS NOT NULL THEN
       IF p_limit > 0 THEN
@@ -144,7 +150,8 @@ BEGIN
         v_rest := least(v_want, coalesce(v_room[i], v_want))::integer;
         IF v_is_capped[i] THEN v_rest := least(v_rest, v_of_capped); END IF;
         IF v_rest <= 0 OR v_walks >= ${MOST_WALKS} THEN
-          v_is_more[i] := coalesce(v_room[i], 1) > 0 AND (p_capped > 0 OR NOT v_is_capped[i]);
+          v_is_more[i] := v_rest > 0;
+          v_is_unseen[i] := v_rest <= 0;
           EXIT;
         END IF;
         v_walks := v_walks + 1;
@@ -176,8 +183,8 @@ BEGIN
         -- Come around to the very line where it began.
         IF v_passed || chr(1) = v_start THEN v_passed := NULL; END IF;
         v_lines_count := cardinality(v_groups);
-        v_is_more[i] := v_passed IS NOT NULL
-          OR (v_has_lines[i] AND p_capped > 0 AND v_of_capped <= 0);
+        v_is_more[i] := v_passed IS NOT NULL;
+        v_is_unseen[i] := v_has_lines[i] AND p_capped > 0 AND v_of_capped <= 0;
         p_began[i] := NULL;
         IF v_lines_count = 0 THEN
           EXIT WHEN v_passed IS NULL;
@@ -301,7 +308,9 @@ BEGIN
       CONTINUE;
     END IF;
     v_next := least(v_next, v_due);
-    IF p_limit = 0 AND (p_capped > 0 OR NOT v_is_capped[i]) THEN
+    IF (p_limit = 0 OR v_is_unseen[i]) AND NOT v_is_more[i]
+      AND (p_capped > 0 OR NOT v_is_capped[i])
+    THEN
       v_lines := holdfast.walk(p_q[i], '', NULL, 1, false, v_now, v_per_group[i], p_capped <= 0);
       v_is_more[i] := v_lines.groups IS NOT NULL OR v_lines.passed IS NOT NULL;
     END IF;
@@ -309,7 +318,8 @@ BEGIN
     IF v_has_lines[i] THEN
       -- As a question of its own for each line: as a join it may be planned to compare all with all.
       v_at := (SELECT min(l.held_until) FROM holdfast.line l
-        WHERE l.q = p_q[i] AND l.held_until > v_now AND l.held_until < ${FOREVER} AND (
+        WHERE l.q = p_q[i] AND l.held_until > v_now AND l.held_until < ${FOREVER}
+          AND (p_capped > 0 OR (l.max_active IS NULL AND NOT v_is_capped[i])) AND (
           SELECT true FROM holdfast.ready r WHERE r.q = l.q AND r.grp = l.grp LIMIT 1) IS NOT NULL);
       v_next := least(v_next, v_at);
     END IF;

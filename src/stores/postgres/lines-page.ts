@@ -5,8 +5,9 @@ import type { LinesPage } from "../../core/store.ts";
 import type { Database, Row } from "./database.ts";
 import { msOf } from "./clock.ts";
 import { moveDue } from "./move-due.ts";
+import { IS_KNOWN } from "./tally.ts";
 import type { QueueBook } from "./queue-book.ts";
-import { number, numberOrNull, text, textOrNull } from "./row-values.ts";
+import { isTrue, number, numberOrNull, text, textOrNull } from "./row-values.ts";
 
 /** Due jobs moved into their lines before a look at them, at most. */
 const MOVE_DUE_AT_MOST = 1_000;
@@ -14,11 +15,11 @@ const MOVE_DUE_AT_MOST = 1_000;
 const HOLDS = `(SELECT json_agg(json_build_object('owner', h.owner, 'reason', h.reason,
     'by', h.by_whom, 'until', h.until, 'since', h.since) ORDER BY h.owner)
   FROM holdfast.hold h
-  WHERE h.q = x.q AND (h.until IS NULL OR h.until > $2) AND`;
+  WHERE h.q = $1 AND (h.until IS NULL OR h.until > $2) AND`;
 const QUEUE = `
-  SELECT x.max_active, x.max_active_per_group, x.max_waiting,
-    (SELECT count(*) FROM holdfast.leased l WHERE l.q = x.q), ${HOLDS} h.is_queue)
-  FROM holdfast.queue x WHERE x.q = $1`;
+  SELECT q.max_active, q.max_active_per_group, q.max_waiting,
+    (SELECT count(*) FROM holdfast.leased l WHERE l.q = q.q), ${HOLDS} h.is_queue)
+  FROM holdfast.queue q WHERE q.q = $1 AND ${IS_KNOWN}`;
 /** The next group of a queue in the order of groups, whatever makes it worth a row. */
 const NEXT = (after: string): string => `
   SELECT min(g) FROM (
@@ -44,8 +45,10 @@ const LINES = `
   FROM (SELECT $1::integer AS q, w.grp, w.step FROM walk w WHERE w.grp IS NOT NULL) x
   LEFT JOIN holdfast.line s ON s.q = x.q AND s.grp = x.grp
   ORDER BY x.step`;
-const NOW = "SELECT greatest(holdfast.clock_us(), $1)";
-const HAS_DUE = "SELECT 1 FROM holdfast.delayed WHERE q = $1 AND run_at <= $2 LIMIT 1";
+const LOOK = `
+  SELECT n.us, EXISTS (
+    SELECT 1 FROM holdfast.delayed d WHERE d.q = $2 AND d.run_at <= n.us / 1000)
+  FROM (SELECT greatest(holdfast.clock_us(), $1) AS us OFFSET 0) n`;
 
 export interface LinesRequest {
   readonly limit: number;
@@ -60,10 +63,13 @@ export async function lines(
   const after = page.cursor == null ? null : groupOf(page.cursor);
   const q = await queues.find(name);
   if (q === null) return { queue: null, lines: [], nextCursor: null };
-  const now = await nowOf(db);
+  const { clock } = db.options;
+  const [look] = await db.rows(LOOK, [clock.seen, q]);
+  if (look === undefined) throw new Error("a statement without a row");
+  clock.saw(number(look, 0));
+  const now = msOf(clock.seen);
   // A line may have nothing but jobs that have just become due.
-  const due = await db.rows(HAS_DUE, [q, now]);
-  if (due.length > 0) await moveDue(db, q, { now, atMost: MOVE_DUE_AT_MOST });
+  if (isTrue(look, 1)) await moveDue(db, q, { now, atMost: MOVE_DUE_AT_MOST });
   const [row] = await db.rows(QUEUE, [q, now]);
   if (row === undefined) return { queue: null, lines: [], nextCursor: null };
   const queue = queueState(name, row);
@@ -74,13 +80,6 @@ export async function lines(
   const shown = rows.slice(0, page.limit).map((line) => lineState(name, line));
   const last = rows.length > page.limit ? shown.at(-1) : undefined;
   return { queue, lines: shown, nextCursor: last === undefined ? null : `g:${last.group}` };
-}
-
-async function nowOf(db: Database): Promise<number> {
-  const { clock } = db.options;
-  const [row] = await db.rows(NOW, [clock.seen]);
-  clock.saw(row === undefined ? 0 : number(row, 0));
-  return msOf(clock.seen);
 }
 
 function queueState(queue: string, row: Row): QueueState {

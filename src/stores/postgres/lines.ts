@@ -9,14 +9,18 @@
 import type { HoldChange, LimitChange } from "../../core/line.ts";
 import { FOREVER, instantAfter } from "./clock.ts";
 import type { Value } from "./database.ts";
+import { number } from "./row-values.ts";
 import type { Transaction } from "./transaction.ts";
 
 const LOCK_QUEUE = "SELECT 1 FROM holdfast.queue WHERE q = $1 FOR UPDATE";
+const LOCK_LINE = "SELECT 1 FROM holdfast.line WHERE q = $1 AND grp = $2 FOR UPDATE";
 /** Makes the row, or locks the one that is there. */
-const LOCK_LINE = `
+const ADD_LINE = `
   INSERT INTO holdfast.line (q, grp) VALUES ($1, $2)
   ON CONFLICT (q, grp) DO UPDATE SET held_until = holdfast.line.held_until`;
-const NOTE_LINES = "UPDATE holdfast.queue SET has_lines = true WHERE q = $1 AND NOT has_lines";
+const NOTE_SET = `
+  UPDATE holdfast.queue SET is_set = true, has_lines = has_lines OR $2
+  WHERE q = $1 AND NOT (is_set AND (has_lines OR NOT $2))`;
 const HOLD = `
   INSERT INTO holdfast.hold (q, is_queue, grp, owner, reason, by_whom, until, since)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -49,10 +53,12 @@ export async function hold(
     if (q === undefined) continue;
     const { group, owner } = change;
     const line: Value[] = [q, group === null, group ?? ""];
-    await lock(tx, q, group);
     if (change.hold === null) {
+      await tx.rows(LOCK_QUEUE, [q]);
+      if (group !== null) await tx.rows(LOCK_LINE, [q, group]);
       await tx.rows(RELEASE, [...line, owner]);
     } else {
+      await lockToSet(tx, q, group);
       const { forMs, reason, by } = change.hold;
       const until = forMs === null ? null : instantAfter(tx.now, forMs);
       await tx.rows(HOLD, [...line, owner, reason, by, until, tx.now]);
@@ -80,11 +86,10 @@ function inLockOrder<T extends { readonly queue: string; readonly group: string 
   });
 }
 
-async function lock(tx: Transaction, q: number, group: string | null): Promise<void> {
+async function lockToSet(tx: Transaction, q: number, group: string | null): Promise<void> {
   await tx.rows(LOCK_QUEUE, [q]);
-  if (group === null) return;
-  await tx.rows(LOCK_LINE, [q, group]);
-  await tx.rows(NOTE_LINES, [q]);
+  if (group !== null) await tx.rows(ADD_LINE, [q, group]);
+  await tx.rows(NOTE_SET, [q, group !== null]);
 }
 
 export async function limit(
@@ -95,7 +100,7 @@ export async function limit(
   for (const change of inLockOrder(changes, queues)) {
     const q = queues.get(change.queue);
     if (q === undefined) throw new Error("the queue of a limit has no number");
-    await lock(tx, q, change.group);
+    await lockToSet(tx, q, change.group);
     await (change.group === null
       ? limitQueue(tx, q, change)
       : limitLine(tx, q, change.group, change));
@@ -156,6 +161,20 @@ const SWEEP_LINES = `
     LIMIT ${SWEEP_AT_MOST} FOR UPDATE SKIP LOCKED) s
   WHERE l.q = s.q AND l.grp = s.grp`;
 
+/**
+ * A queue whose last line with settings has gone is leased from the quick way again. Whoever adds a
+ * line locks its queue first: so once we have that lock, what we see is so.
+ */
+const LOCK_QUEUES_WITHOUT_LINES = `
+  SELECT q.q FROM holdfast.queue q
+  WHERE q.has_lines AND NOT EXISTS (SELECT 1 FROM holdfast.line l WHERE l.q = q.q)
+  FOR UPDATE SKIP LOCKED`;
+const NOTE_NO_LINES = `
+  UPDATE holdfast.queue q SET has_lines = false
+  WHERE q.q = ANY ($1) AND NOT EXISTS (SELECT 1 FROM holdfast.line l WHERE l.q = q.q)`;
+
 export async function sweepLines(tx: Transaction): Promise<void> {
   await tx.rows(SWEEP_LINES, [tx.now]);
+  const rows = await tx.rows(LOCK_QUEUES_WITHOUT_LINES);
+  if (rows.length > 0) await tx.rows(NOTE_NO_LINES, [rows.map((row) => number(row, 0))]);
 }

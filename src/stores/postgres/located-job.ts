@@ -23,6 +23,10 @@ const PLACES = ["ready", "delayed", "leased", "done"] as const;
 
 const COLUMNS = `j.seq, j.id, j.q, j.grp, j.prio, p.attempts, p.max_attempts, p.crashes, p.fence,
   p.settled_fence, p.run_at, p.flags`;
+const SEE_LEASED = `
+    SELECT ${COLUMNS}, 4, p.leased_at, p.worker
+    FROM holdfast.job j JOIN holdfast.leased p ON p.seq = j.seq
+    WHERE j.seq = ANY ($1) ORDER BY j.seq`;
 const LOCK: Readonly<Record<LocatedJob["place"], string>> = {
   ready: `
     SELECT ${COLUMNS}, 0, NULL, NULL FROM holdfast.job j JOIN holdfast.ready p
@@ -31,10 +35,7 @@ const LOCK: Readonly<Record<LocatedJob["place"], string>> = {
   delayed: `
     SELECT ${COLUMNS}, 0, NULL, NULL FROM holdfast.job j JOIN holdfast.delayed p ON p.seq = j.seq
     WHERE j.seq = ANY ($1) ORDER BY j.seq FOR UPDATE OF p SKIP LOCKED`,
-  leased: `
-    SELECT ${COLUMNS}, 4, p.leased_at, p.worker
-    FROM holdfast.job j JOIN holdfast.leased p ON p.seq = j.seq
-    WHERE j.seq = ANY ($1) ORDER BY j.seq FOR UPDATE OF p SKIP LOCKED`,
+  leased: `${SEE_LEASED} FOR UPDATE OF p SKIP LOCKED`,
   done: `
     SELECT ${COLUMNS}, p.status, p.started_at, p.worker
     FROM holdfast.job j JOIN holdfast.done p ON p.seq = j.seq
@@ -48,13 +49,23 @@ const LEAVE: Readonly<Record<Exclude<LocatedJob["place"], "leased">, string>> = 
   done: "DELETE FROM holdfast.done WHERE seq = ANY ($1)",
 };
 
+export interface LockHow {
+  /** Running jobs are only seen, unless they are to be changed: their holders renew all the time. */
+  readonly isForRunning: boolean;
+}
+
 /** Those that could be locked now; the others stand elsewhere by now, or somebody has them. */
-export async function lockJobs(tx: Transaction, seqs: readonly number[]): Promise<LocatedJob[]> {
+export async function lockJobs(
+  tx: Transaction,
+  seqs: readonly number[],
+  { isForRunning }: LockHow,
+): Promise<LocatedJob[]> {
   const jobs: LocatedJob[] = [];
   const open = new Set(seqs);
   for (const place of PLACES) {
     if (open.size === 0) break;
-    for (const row of await tx.rows(LOCK[place], [[...open]])) {
+    const sql = place === "leased" && !isForRunning ? SEE_LEASED : LOCK[place];
+    for (const row of await tx.rows(sql, [[...open]])) {
       const seq = number(row, 0);
       open.delete(seq);
       jobs.push({

@@ -9,10 +9,12 @@
  */
 import { StoreOpenError } from "../../core/errors.ts";
 import { CLOCK_FUNCTION } from "./clock.ts";
+import { COUNT_FUNCTION } from "./count.ts";
 import type { Session } from "./database.ts";
 import { INSERT_FUNCTION } from "./insert-function.ts";
 import { LEASE_FUNCTION } from "./lease-function.ts";
 import { SWAP_FUNCTION } from "./records.ts";
+import { REAP_FUNCTIONS } from "./reap.ts";
 import { RENEW_FUNCTION } from "./renew-function.ts";
 import { isTrue, number } from "./row-values.ts";
 import { SchemaName } from "./schema-name.ts";
@@ -37,8 +39,10 @@ export const FUNCTIONS = [
   LEASE_FUNCTION,
   SETTLE_FUNCTION,
   RENEW_FUNCTION,
+  REAP_FUNCTIONS,
   SWAP_FUNCTION,
   VIEW_FUNCTION,
+  COUNT_FUNCTION,
 ].join("\n");
 
 interface Versions {

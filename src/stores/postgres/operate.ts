@@ -17,7 +17,7 @@ const ASK = `
 const STARTED = "SELECT seq, started_at, worker FROM holdfast.trail WHERE seq = ANY ($1)";
 const SET_PAYLOAD = "UPDATE holdfast.job SET payload = $2 WHERE seq = ANY ($1)";
 export function cancel(options: OperateOptions, target: Target, why: Why): Promise<Operated> {
-  return changeEach(options, target, async (tx, jobs) => {
+  return changeEach({ ...options, isForRunning: true }, target, async (tx, jobs) => {
     const waiting = jobs.filter(({ status }) => status === "queued");
     const running = jobs.filter(({ status }) => status === "processing");
     await endCancelled(tx, waiting, why);
@@ -69,7 +69,7 @@ export function revive(
   how: Revival,
   why: Why,
 ): Promise<Operated> {
-  return changeEach(options, target, async (tx, jobs) => {
+  return changeEach({ ...options, isForRunning: false }, target, async (tx, jobs) => {
     const dead = jobs.filter(({ status }) => status === "dead" || status === "cancelled");
     if (dead.length > 0) {
       await leavePlaces(tx, dead);
@@ -122,7 +122,7 @@ export function reschedule(
   due: Due,
   _why: Why,
 ): Promise<Operated> {
-  return changeEach(options, target, async (tx, jobs) => {
+  return changeEach({ ...options, isForRunning: false }, target, async (tx, jobs) => {
     const queued = jobs.filter(({ status }) => status === "queued");
     if (queued.length > 0) {
       await leavePlaces(tx, queued);
@@ -144,7 +144,7 @@ export function reschedule(
 }
 
 export function remove(options: OperateOptions, target: Target, _why: Why): Promise<Operated> {
-  return changeEach(options, target, async (tx, jobs) => {
+  return changeEach({ ...options, isForRunning: false }, target, async (tx, jobs) => {
     const removable = jobs.filter(({ status }) => status !== "processing");
     await leavePlaces(tx, removable);
     await freeKeys(tx, seqs(removable.filter(hasKey)));

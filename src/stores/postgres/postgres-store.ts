@@ -14,7 +14,7 @@ import { Clock, msOf } from "./clock.ts";
 import { count, place } from "./count.ts";
 import type { Database } from "./database.ts";
 import { find } from "./find.ts";
-import { insert } from "./insert.ts";
+import { hasRepeats, insert, insertAlone } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { Leases } from "./lease.ts";
 import { amend, append, read, trim } from "./ledger.ts";
@@ -36,7 +36,8 @@ import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
 import { number } from "./row-values.ts";
 import { SchemaName } from "./schema-name.ts";
-import { settle, settlePlainly } from "./settle.ts";
+import { settlePlainly } from "./settle-plainly.ts";
+import { settle } from "./settle.ts";
 import { describe } from "./store-info.ts";
 import type { Transaction } from "./transaction.ts";
 import { Upkeep } from "./upkeep.ts";
@@ -196,7 +197,8 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       if (jobs.length === 0) return [];
       const numbers = await queues.findOrAdd(jobs.map(({ queue }) => queue));
       const how = { clock, queues: numbers, evenIfFull, isLate: false };
-      const { results, woken } = await insert(db, jobs, how);
+      if (hasRepeats(jobs)) return write((tx) => insert(tx, jobs, how));
+      const { results, woken } = await insertAlone(db, jobs, how);
       owe(queues, woken, []);
       return results;
     },

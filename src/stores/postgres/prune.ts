@@ -59,10 +59,13 @@ const EXPIRED = `
     EXISTS (SELECT 1 FROM holdfast.hold WHERE until <= $1)
     OR EXISTS (SELECT 1 FROM holdfast.line WHERE weight IS NULL AND max_active IS NULL)
     OR ${IS_TALLY_LONG}`;
+/** A record stays until the clock is past its version, or the next one of its key could get the same. */
+const MAY_GO: Readonly<Record<string, string>> = { record: "AND x.version < $1 * 1000" };
 const SWEEP = [...ENDING, ["hold", "until"] as const].map(
   ([table, end]) => `
     DELETE FROM holdfast.${table} WHERE ctid = ANY (ARRAY(
-      SELECT x.ctid FROM holdfast.${table} x WHERE x.${end} IS NOT NULL AND x.${end} <= $1
+      SELECT x.ctid FROM holdfast.${table} x
+      WHERE x.${end} IS NOT NULL AND x.${end} <= $1 ${MAY_GO[table] ?? ""}
       ORDER BY x.${end} LIMIT ${SWEEP_AT_MOST} FOR UPDATE SKIP LOCKED))`,
 );
 

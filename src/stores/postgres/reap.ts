@@ -9,10 +9,11 @@
 import type { ReapedJob } from "../../core/store.ts";
 import { recordOf } from "./conclude.ts";
 import { msOf } from "./clock.ts";
-import type { Database } from "./database.ts";
+import type { Database, Row } from "./database.ts";
 import { LEASED_COLUMNS, leaseOf, type HeldLease } from "./held-lease.ts";
 import { freeKeysUntilFinished } from "./keys.ts";
 import { moveDue } from "./move-due.ts";
+import { CLOCK_US, PINNED } from "./pinned.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { isTrue, number, numbers } from "./row-values.ts";
 import { HAS_KEY, HAS_PAST, standFinished, standInLine, wakeForRoom } from "./standing.ts";
@@ -22,24 +23,51 @@ import { DEAD_ROWS, type Upkeep } from "./upkeep.ts";
 
 /** Due jobs moved per queue and call, so that those of a held queue do not pile up for `count`. */
 const MOVE_DUE_AT_MOST = 500;
+const LONGEST_WAIT_MS = 20;
 /** How far the mark may lag behind the clock. */
 const MARK_EVERY_US = 1_000_000;
 
-const LOOK = `
-  SELECT n.us, EXISTS (SELECT 1 FROM holdfast.leased l WHERE l.until <= n.us / 1000),
-    ARRAY(SELECT x.q FROM holdfast.queue x WHERE n.us / 1000 >= (
-      SELECT d.run_at FROM holdfast.delayed d WHERE d.q = x.q ORDER BY d.q, d.run_at LIMIT 1)),
-    n.mark, ${DEAD_ROWS}
-  FROM (SELECT greatest(holdfast.clock_us(), h.clock, $1) AS us,
-    h.clock AS mark FROM holdfast.head h OFFSET 0) n`;
+/**
+ * The look is a function, like everything that runs all day: as a plain statement it was thought
+ * expensive enough to be compiled, which took a fifth of a second, every second, for every worker.
+ */
+export const REAP_FUNCTIONS = `
+CREATE OR REPLACE FUNCTION holdfast.look_for_reap(p_seen bigint,
+  OUT now_us bigint, OUT is_any boolean, OUT due integer[], OUT mark bigint, OUT dead_rows bigint)
+LANGUAGE plpgsql
+${PINNED}
+AS $$
+BEGIN
+  mark := (SELECT h.clock FROM holdfast.head h WHERE h.one);
+  now_us := greatest(${CLOCK_US}, mark);
+  is_any := EXISTS (SELECT 1 FROM holdfast.leased l WHERE l.until <= now_us / 1000);
+  due := ARRAY(SELECT x.q FROM holdfast.queue x WHERE now_us / 1000 >= (
+    SELECT d.run_at FROM holdfast.delayed d WHERE d.q = x.q ORDER BY d.q, d.run_at LIMIT 1));
+  dead_rows := ${DEAD_ROWS};
+END $$;
+
+-- The longest expired first. One that somebody has locked for a moment (its holder who renews, an
+-- operator) is waited for. A caller's own transaction that settles it may stay open for long, and a
+-- process may be stopped half way: then those that are locked are left to the next call.
+CREATE OR REPLACE FUNCTION holdfast.lock_expired(p_now bigint, p_limit integer) RETURNS bigint[]
+LANGUAGE plpgsql
+${PINNED} SET lock_timeout = ${LONGEST_WAIT_MS}
+AS $$
+BEGIN
+  RETURN ARRAY(SELECT x.seq FROM holdfast.leased x WHERE x.until <= p_now
+    ORDER BY x.until, x.seq LIMIT p_limit FOR UPDATE);
+EXCEPTION WHEN lock_not_available THEN
+  RETURN ARRAY(SELECT x.seq FROM holdfast.leased x WHERE x.until <= p_now
+    ORDER BY x.until, x.seq LIMIT p_limit FOR UPDATE SKIP LOCKED);
+END $$;
+`;
+const LOOK = "SELECT * FROM holdfast.look_for_reap($1)";
 const MARK = "UPDATE holdfast.head SET clock = $1 WHERE clock < $1";
+const LOCK_EXPIRED = "SELECT holdfast.lock_expired($1, $2)";
 /** The whole condition again, on the rows themselves. */
-const EXPIRED = `
-  WITH expired AS (
-    SELECT x.seq FROM holdfast.leased x WHERE x.until <= $1 ORDER BY x.until, x.seq LIMIT $2
-    FOR UPDATE SKIP LOCKED)
-  DELETE FROM holdfast.leased l USING expired e, holdfast.job j
-  WHERE l.seq = e.seq AND l.until <= $1 AND j.seq = l.seq
+const END = `
+  DELETE FROM holdfast.leased l USING holdfast.job j
+  WHERE l.seq = ANY ($1) AND l.until <= $2 AND j.seq = l.seq
   RETURNING ${LEASED_COLUMNS}, l.until`;
 const UNTIL_COLUMN = 20;
 
@@ -56,7 +84,7 @@ export async function reap(
 ): Promise<Reaped> {
   const { clock } = db.options;
   const [look] = await db.rows(LOOK, [clock.seen]);
-  if (look === undefined) throw new Error("holdfast.head has lost its row");
+  if (look === undefined) throw new Error("look_for_reap answered nothing");
   const micros = number(look, 0);
   clock.saw(micros);
   if (micros - number(look, 3) > MARK_EVERY_US) await db.rows(MARK, [micros]);
@@ -65,14 +93,19 @@ export async function reap(
   for (const q of numbers(look, 2)) await moveDue(db, q, due);
   if (limit <= 0 || !isTrue(look, 1)) return { jobs: [], woken: new Set(), finished: [] };
   const { leases, ...owed } = await db.transaction(async (tx) => {
-    const rows = await tx.rows(EXPIRED, [tx.now, limit]);
-    rows.sort((a, b) => number(a, UNTIL_COLUMN) - number(b, UNTIL_COLUMN));
+    const [locked] = await tx.rows(LOCK_EXPIRED, [tx.now, limit]);
+    const rows = locked === undefined ? [] : await tx.rows(END, [numbers(locked, 0), tx.now]);
+    rows.sort(byEnd);
     const expired = rows.map(leaseOf);
     await putBack(tx, expired);
     return { leases: expired, woken: tx.woken, finished: tx.finished };
   });
   const names = await queues.names(leases.map(({ q }) => q));
   return { jobs: leases.map((lease) => reapedJob(lease, names)), ...owed };
+}
+
+function byEnd(a: Row, b: Row): number {
+  return number(a, UNTIL_COLUMN) - number(b, UNTIL_COLUMN) || number(a, 0) - number(b, 0);
 }
 
 async function putBack(tx: Transaction, leases: readonly HeldLease[]): Promise<void> {

@@ -15,14 +15,17 @@ import type { Database } from "./database.ts";
 import { seqsOf } from "./held-lease.ts";
 import type { Asker } from "./queue-book.ts";
 import { number, numbers } from "./row-values.ts";
+import { runsOf } from "./runs-of.ts";
 import { HAS_PAST } from "./standing.ts";
 import { isEmpty, takeAlong } from "./trail.ts";
 
 const RENEW = "SELECT * FROM holdfast.renew($1, $2, $3, $4, $5)";
 /** Of two renewals of one attempt the later one counts, in whatever order they arrive. */
 const TAKE_RIDERS = `
-  UPDATE holdfast.leased SET flags = flags | ${HAS_PAST}, riders_order = coalesce($2, riders_order)
-  WHERE seq = $1 AND ($2::bigint IS NULL OR riders_order < $2) RETURNING seq`;
+  UPDATE holdfast.leased l
+  SET flags = l.flags | ${HAS_PAST}, riders_order = coalesce(u.n, l.riders_order)
+  FROM unnest($1::bigint[], $2::bigint[]) AS u (seq, n)
+  WHERE l.seq = u.seq AND (u.n IS NULL OR l.riders_order < u.n) RETURNING l.seq`;
 
 /** How often a locked row is asked again, and how long after. */
 const MOST_TRIES = 8;
@@ -48,8 +51,8 @@ export async function renew(
     const open = items.filter(({ index }) => results[index] === "locked");
     if (open.length === 0) break;
     if (tries > 1) await sleep(TRY_AGAIN_MS);
-    const light = open.filter(({ renewal }) => isEmpty(renewal.riders));
-    const heavy = open.filter(({ renewal }) => !isEmpty(renewal.riders));
+    const light = open.filter(isLight);
+    const heavy = open.filter((item) => !isLight(item));
     const answers = [
       ...(await renewLight(db, light, leaseMs)),
       ...(await renewHeavy(db, heavy, leaseMs)),
@@ -65,6 +68,11 @@ export async function renew(
       { mayHaveHappened: true },
     );
   });
+}
+
+/** A count is noted even if nothing is there to be written: what comes behind it is known as late. */
+function isLight({ renewal: { riders, order } }: Item): boolean {
+  return riders === undefined || (isEmpty(riders) && order === undefined);
 }
 
 interface Answered {
@@ -91,10 +99,18 @@ async function renewHeavy(
     const answers = await renewIn(tx, items, { db, leaseMs, isLight: false });
     const byIndex = new Map(answers.map(({ index, answer }) => [index, answer]));
     const kept = items.filter(({ index }) => /kept|cancel/.test(byIndex.get(index) ?? ""));
-    // Two renewals of one job in one call are written one after the other.
-    for (const { seq, renewal } of kept) {
-      const isNews = (await tx.rows(TAKE_RIDERS, [seq, renewal.order ?? null])).length === 1;
-      if (isNews) await takeAlong(tx, [{ seq, riders: renewal.riders ?? {} }]);
+    // Two renewals of one job are written one after the other.
+    for (const run of runsOf(kept, ({ seq }) => seq)) {
+      const rows = await tx.rows(TAKE_RIDERS, [
+        run.map(({ seq }) => seq),
+        run.map(({ renewal }) => renewal.order ?? null),
+      ]);
+      const news = new Set(rows.map((row) => number(row, 0)));
+      const riding = run.filter(({ seq }) => news.has(seq));
+      await takeAlong(
+        tx,
+        riding.map(({ seq, renewal }) => ({ seq, riders: renewal.riders ?? {} })),
+      );
     }
     return answers;
   });

@@ -30,7 +30,9 @@ CREATE TABLE holdfast.head (
 );
 INSERT INTO holdfast.head (clock) VALUES (0);
 
--- held_until: the end of its last hold, 0 for none. has_lines: there may be rows in line.
+-- A queue has its number before anybody knows whether its first job is taken or refused, so a row
+-- alone means nothing: is_set says that it has or had settings or holds, a row in tally that it has or
+-- had jobs. held_until: the end of its last hold, 0 for none. has_lines: there may be rows in line.
 -- has_caps: some cap concerns some line of it.
 CREATE TABLE holdfast.queue (
   q integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -39,6 +41,7 @@ CREATE TABLE holdfast.queue (
   max_active bigint,
   max_active_per_group bigint,
   max_waiting bigint,
+  is_set boolean NOT NULL DEFAULT false,
   has_lines boolean NOT NULL DEFAULT false,
   has_caps boolean NOT NULL DEFAULT false
 );

@@ -1,30 +1,30 @@
 /**
  * Settling. Under the current fence everything is written, under any other nothing. What nearly every
- * settle is, a plain success, takes one call inside the database (`settle-function.ts`); everything
- * else takes the long way here, many at once.
+ * settle is, a plain success, takes the short way (`settle-plainly.ts`); everything else takes the long
+ * way here, many at once.
  *
  * The order inside the one step: riders, keys that are freed, spawned jobs, outcomes, entries. The
  * keys come before the spawned jobs so that a child may take the one its parent has just freed; the
  * outcomes after them, because what became of a child is noted with its parent.
  */
+import { KeyBusyError } from "../../core/errors.ts";
 import type { Settlement, SettleResult } from "../../core/store.ts";
 import { isUuid } from "../../core/uuid.ts";
 import { conclude, type Conclusion } from "./conclude.ts";
-import { wholeMs, type Clock } from "./clock.ts";
+import type { Clock } from "./clock.ts";
 import type { Row } from "./database.ts";
 import { LEASED_COLUMNS, leaseOf, seqsOf, type HeldLease } from "./held-lease.ts";
 import { insert } from "./insert.ts";
 import { freeKeysUntilFinished } from "./keys.ts";
 import { append } from "./ledger.ts";
 import { addToOutbox } from "./outbox.ts";
-import type { Asker } from "./queue-book.ts";
-import { number, numbers, text } from "./row-values.ts";
+import { number, text } from "./row-values.ts";
+import { spawnsWithKey } from "./settle-plainly.ts";
 import { HAS_KEY, HAS_PAST, standFinished, standInLine, wakeForRoom } from "./standing.ts";
 import { bury } from "./tombstones.ts";
 import { addAttempts, addLogs, isEmpty, noteTrails, takeAlong, type LogsOf } from "./trail.ts";
 import type { Transaction } from "./transaction.ts";
 
-const SETTLE_PLAIN = "SELECT * FROM holdfast.settle_plain($1, $2, $3, $4, $5, $6, $7, $8)";
 /** Who holds it ends it: from here on only this transaction can say what becomes of the job. */
 const END = `
   DELETE FROM holdfast.leased l
@@ -42,52 +42,8 @@ const SETTLED_FENCES = `
   UNION ALL
   SELECT g.id, g.settled_fence FROM holdfast.gone g WHERE g.id = ANY ($2) AND g.forget_at > $3`;
 
-export interface PlainSettled {
-  /** Which of the items are settled; the others take the long way. */
-  readonly settled: ReadonlySet<Settlement>;
-  /** Queues that may have got room under a cap. */
-  readonly woken: readonly number[];
-}
-
-/** The short way, for those that can take it. */
-export async function settlePlainly(
-  db: Asker,
-  settlements: readonly Settlement[],
-  how: { readonly clock: Clock; readonly remembersMs: number; readonly isLate: boolean },
-): Promise<PlainSettled> {
-  const seqs = await seqsOf(db, settlements);
-  const plain = settlements
-    .map((settlement, index) => ({ settlement, seq: seqs[index] ?? 0 }))
-    .filter(({ settlement, seq }) => seq > 0 && isPlain(settlement))
-    .sort((a, b) => a.seq - b.seq);
-  if (plain.length === 0) return { settled: new Set(), woken: [] };
-  const [row] = await db.rows(SETTLE_PLAIN, [
-    ...[how.clock.seen, how.isLate, wholeMs(how.remembersMs)],
-    plain.map(({ seq }) => seq),
-    plain.map(({ settlement }) => settlement.fence),
-    plain.map(({ settlement: { outcome } }) => ("result" in outcome ? outcome.result : null)),
-    plain.map(({ settlement: { outcome } }) => "result" in outcome && outcome.resultDropped),
-    plain.map(({ settlement }) => settlement.discard === true),
-  ]);
-  if (row === undefined) throw new Error("settle_plain answered nothing");
-  how.clock.saw(number(row, 0));
-  const settled = new Set(numbers(row, 1).flatMap((ord) => plain[ord - 1]?.settlement ?? []));
-  return { settled, woken: numbers(row, 2) };
-}
-
-function isPlain({ outcome, riders, spawn, entries, outbox }: Settlement): boolean {
-  return (
-    outcome.kind === "succeed" &&
-    isEmpty(riders) &&
-    isNone(spawn) &&
-    isNone(entries) &&
-    isNone(outbox)
-  );
-}
-
-function isNone(list: readonly unknown[] | undefined): boolean {
-  return list === undefined || list.length === 0;
-}
+const BUSY_CHILD =
+  "another open transaction is taking or freeing the idempotency key of a spawned job: try again once it has ended";
 
 /** One settlement that its holder may make, and what comes of it. */
 interface Ending extends Conclusion {
@@ -111,19 +67,46 @@ export async function settle(
   const results = settlements.map((settlement, index): SettleResult | null => {
     const seq = seqs[index] ?? 0;
     const lease = leases.get(seq);
-    if (lease === undefined || lease.fence !== settlement.fence) return null;
-    // The same settle twice in one call is done once.
-    if (!endings.some((ending) => ending.lease.seq === seq)) {
-      endings.push({ settlement, ...conclude(lease, settlement, tx.now) });
+    if (lease === undefined) return null;
+    const isOver = endings.some((ending) => ending.lease.seq === seq);
+    if (lease.fence !== settlement.fence) {
+      // The repeat of the attempt before, as long as this one has not ended.
+      return !isOver && isRepeat(settlement, lease.settledFence) ? "settled" : "lost";
     }
+    // The same settle twice in one call is done once.
+    if (!isOver) endings.push({ settlement, ...conclude(lease, settlement, tx.now) });
     return "settled";
   });
-  await write(tx, endings, how);
+  for (const run of inKeyOrder(endings)) await write(tx, run, how);
   const settled = await settledBefore(tx, settlements, { seqs, results });
   return settlements.map(
     (settlement, index) =>
-      results[index] ?? (settled.get(settlement.id) === settlement.fence ? "settled" : "lost"),
+      results[index] ?? (isRepeat(settlement, settled.get(settlement.id)) ? "settled" : "lost"),
   );
+}
+
+/** 0: it was never settled. */
+function isRepeat({ fence }: Settlement, settledFence = 0): boolean {
+  return settledFence !== 0 && fence === settledFence;
+}
+
+/**
+ * Cut where a job frees a key that a job spawned before it may have wanted. Nearly always this is one
+ * run.
+ */
+function inKeyOrder(endings: readonly Ending[]): Ending[][] {
+  const runs: Ending[][] = [[]];
+  let hasSpawned = false;
+  for (const ending of endings) {
+    const { lease, finished, settlement } = ending;
+    if (hasSpawned && finished !== null && (lease.flags & HAS_KEY) !== 0) {
+      runs.push([]);
+      hasSpawned = false;
+    }
+    runs.at(-1)?.push(ending);
+    hasSpawned ||= spawnsWithKey(settlement);
+  }
+  return runs;
 }
 
 async function endLeases(
@@ -246,10 +229,11 @@ async function spawn(
   if (children.length === 0) return notes;
   const jobs = children.map(({ job }) => job);
   const how = { clock, queues, evenIfFull: true, isLate: tx.isLate };
-  const { results, woken } = await insert(tx, jobs, how);
-  for (const q of woken) tx.woken.add(q);
+  const results = await insert(tx, jobs, how);
   for (const [index, { parent, job }] of children.entries()) {
     const result = results[index];
+    // Its parent cannot end without it, and dropping it would break a promise.
+    if (result?.outcome === "busy") throw new KeyBusyError(BUSY_CHILD);
     if (result?.outcome !== "duplicate" && result?.outcome !== "conflict") continue;
     const why = result.outcome === "duplicate" ? "duplicate of" : "conflict with";
     const line = { at: tx.now, text: `spawned job ${job.id} dropped: ${why} ${result.id}` };

@@ -36,6 +36,10 @@ export const IS_TALLY_LONG = `
   EXISTS (SELECT 1 FROM holdfast.tally_late)
     OR (SELECT count(*) FROM holdfast.tally) > 4 * (SELECT count(*) FROM holdfast.queue)`;
 
+/** Of a queue `q`: it has or had jobs, settings or holds. */
+export const IS_KNOWN = `(q.is_set OR EXISTS (SELECT 1 FROM holdfast.tally t WHERE t.q = q.q)
+    OR EXISTS (SELECT 1 FROM holdfast.tally_late t WHERE t.q = q.q))`;
+
 export const TALLY_FUNCTIONS = `
 CREATE OR REPLACE FUNCTION holdfast.count_up(p_is_late boolean, p_q integer[], p_ready bigint[],
   p_delayed bigint[], p_succeeded bigint[], p_dead bigint[], p_cancelled bigint[])

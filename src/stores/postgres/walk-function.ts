@@ -12,6 +12,8 @@ import { PINNED } from "./pinned.ts";
 /** How many held or full lines one walk passes by. The next call goes on behind them. */
 const MOST_STEPS = 500;
 
+const LONGEST_WAIT_MS = 20;
+
 /** Of a line `l` of the walk: its own cap or the queue's default for lines. */
 const CAP = "coalesce(l.max_active, p_per_group)";
 /** 1 or 0. */
@@ -42,6 +44,25 @@ BEGIN
   FROM moved m;
   GET DIAGNOSTICS v_moved = ROW_COUNT;
   RETURN v_moved;
+END $$;
+
+-- Due jobs that somebody else is just moving are in no line that we can see: a lease that did not wait
+-- for them would take a later job of their line. Not for long: whoever moves them may have been stopped
+-- half way. Two who wait for each other give up like that too.
+CREATE OR REPLACE FUNCTION holdfast.move_due_of_others(p_q integer, p_now bigint, p_most integer)
+RETURNS integer
+LANGUAGE plpgsql
+SET lock_timeout = ${LONGEST_WAIT_MS}
+AS $$
+BEGIN
+  IF NOT EXISTS (SELECT 1 FROM holdfast.delayed d WHERE d.q = p_q AND d.run_at <= p_now) THEN
+    RETURN 0;
+  END IF;
+  PERFORM 1 FROM holdfast.delayed d WHERE d.q = p_q AND d.run_at <= p_now
+  ORDER BY d.q, d.run_at, d.seq LIMIT p_most FOR UPDATE;
+  RETURN holdfast.move_due(p_q, p_now, p_most);
+EXCEPTION WHEN lock_not_available THEN
+  RETURN 0;
 END $$;
 
 -- The lines with ready jobs from p_from on (and before p_until) that are neither held nor full; at

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { postgresSchema, type PostgresSchema } from "../../../test/servers/postgres-place.ts";
-import { NotInTransactionError, StoreUnavailableError } from "../../core/errors.ts";
+import { KeyBusyError, NotInTransactionError } from "../../core/errors.ts";
 import type { Store, WithinTransaction } from "../../core/store.ts";
 import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
 import { insertSome, key, newJob, newJobs, QUEUE } from "../../testing/conformance/new-job.ts";
@@ -32,6 +32,13 @@ afterEach(async () => {
   await place.clear();
 });
 afterAll(() => place.drop());
+
+/** In another caller's transaction, which is not ended before the test is. */
+async function takeBusyKey(): Promise<void> {
+  const other = await place.connect();
+  await other.query("BEGIN");
+  await store.within?.(other).insert([newJob({ dedupe: key("busy") })]);
+}
 
 const NOBODY = { reason: null, by: null };
 
@@ -85,12 +92,7 @@ describe("a caller's transaction that stays open", () => {
 
   it("keeps only those waiting who want the very same key, and not for ever", async () => {
     await inside.insert([newJob({ dedupe: key("k") })]);
-    const refused: unknown = await store.insert([newJob({ dedupe: key("k") })]).then(
-      () => null,
-      (error: unknown) => error,
-    );
-    expect(refused).toBeInstanceOf(StoreUnavailableError);
-    expect((refused as StoreUnavailableError).mayHaveHappened).toBe(false);
+    expect(await store.insert([newJob({ dedupe: key("k") })])).toEqual([{ outcome: "busy" }]);
     await insertSome(store, 1, { dedupe: key("other") });
     await tx.query("ROLLBACK");
     await insertSome(store, 1, { dedupe: key("k") });
@@ -98,16 +100,45 @@ describe("a caller's transaction that stays open", () => {
 
   it("takes a call that failed as if it had not been made, and goes on", async () => {
     await insertSome(store, 1, { dedupe: key("k") });
-    const other = await place.connect();
-    await other.query("BEGIN");
-    await store.within?.(other).insert([newJob({ dedupe: key("busy") })]);
-    await expect(
-      inside.insert([newJob({ dedupe: key("new") }), newJob({ dedupe: key("busy") })]),
-    ).rejects.toThrow(StoreUnavailableError);
+    const leased = await takeOne(store);
+    await takeBusyKey();
+    const spawn = [newJob({ dedupe: key("new") }), newJob({ dedupe: key("busy") })];
+    await expect(inside.settle([settlement(leased, succeed(), { spawn })])).rejects.toThrow(
+      KeyBusyError,
+    );
     await inside.insert([newJob({ dedupe: key("fine") })]);
     await tx.query("COMMIT");
-    await other.query("ROLLBACK");
+    expect(await countsOf(store)).toMatchObject({ ready: 1, processing: 1 });
+  });
+
+  it("is told of a key that another one is taking, and goes on", async () => {
+    await takeBusyKey();
+    const jobs = [newJob({ dedupe: key("new") }), newJob({ dedupe: key("busy") }), newJob()];
+    const results = await inside.insert(jobs);
+    expect(results.map(({ outcome }) => outcome)).toEqual(["added", "busy", "added"]);
+    await tx.query("COMMIT");
     expect((await countsOf(store)).ready).toBe(2);
+  });
+
+  it("keeps the neighbours of a busy key in the same call from nothing", async () => {
+    await inside.insert([newJob({ dedupe: key("a") }), newJob({ dedupe: key("c") })]);
+    const wanted = ["a", "b", null, "c", "b", "a"];
+    const jobs = wanted.map((name) => newJob({ dedupe: name === null ? null : key(name) }));
+    const results = await store.insert(jobs);
+    const outcomes = ["busy", "added", "added", "busy", "duplicate", "busy"];
+    expect(results.map(({ outcome }) => outcome)).toEqual(outcomes);
+    await tx.query("ROLLBACK");
+    const again = await store.insert([...jobs.slice(0, 1), ...jobs.slice(3, 4)]);
+    expect(again.map(({ outcome }) => outcome)).toEqual(["added", "added"]);
+  });
+
+  it("keeps a key busy that it is freeing", async () => {
+    await insertSome(store, 1, { dedupe: key("k", "until-finished") });
+    await inside.settle([settlement(await takeOne(store), succeed())]);
+    const wants = newJob({ dedupe: key("k") });
+    expect(await store.insert([wants])).toEqual([{ outcome: "busy" }]);
+    await tx.query("COMMIT");
+    expect(await store.insert([wants])).toMatchObject([{ outcome: "added" }]);
   });
 
   it("wakes those who listen once it has ended", async () => {

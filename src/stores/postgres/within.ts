@@ -15,7 +15,8 @@ import { isClientLike, transactionStatus, type ClientLike } from "./pool-like.ts
 import { codeOf, storeError } from "./postgres-error.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { number, textOrNull } from "./row-values.ts";
-import { settle, settlePlainly } from "./settle.ts";
+import { settlePlainly } from "./settle-plainly.ts";
+import { settle } from "./settle.ts";
 import { clockSql, Transaction } from "./transaction.ts";
 import { withDeadline } from "./with-deadline.ts";
 
@@ -74,9 +75,7 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
       return run(async (inner) => {
         const queues = await queuesOf(inner, jobs);
         const how = { clock: options.clock, queues, evenIfFull, isLate: true };
-        const { results, woken } = await insert(inner, jobs, how);
-        for (const q of woken) inner.woken.add(q);
-        return results;
+        return insert(inner, jobs, how);
       });
     },
     async settle(settlements: readonly Settlement[]) {
