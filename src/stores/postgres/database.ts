@@ -11,7 +11,7 @@ import { StoreUnavailableError } from "../../core/errors.ts";
 import type { Clock } from "./clock.ts";
 import { AS_TEXT, destroyClient, type ClientLike, type PoolLike } from "./pool-like.ts";
 import type { PooledClientLike, QueryLike, ResultLike } from "./pool-like.ts";
-import { breaksConnection, isTransient, storeError } from "./postgres-error.ts";
+import { breaksConnection, isConnectTimeout, isTransient, storeError } from "./postgres-error.ts";
 import type { SchemaName } from "./schema-name.ts";
 import { Transaction } from "./transaction.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -207,16 +207,23 @@ export class Database {
   }
 
   async #client(deadlineAt: number): Promise<PooledClientLike> {
+    // A migration may take long; a connection to begin it may not.
+    const giveUpAt = Math.min(deadlineAt, performance.now() + this.options.deadlineMs);
     for (;;) {
       const connecting = this.options.pool.connect();
-      const client = await withDeadline(connecting, deadlineAt, () => {
+      const client = await withDeadline(connecting, giveUpAt, () => {
         // Whoever comes too late goes back to the pool.
         connecting.then(
           (late) => late.release(),
           () => {},
         );
         return new StoreUnavailableError(this.#noAnswer, { mayHaveHappened: false });
+      }).catch((error: unknown) => {
+        // The pool gives up on a connection long before we do: the next one may come about.
+        if (isConnectTimeout(error)) return null;
+        throw error;
       });
+      if (client === null) continue;
       const lastAnswer = this.#lastAnswers.get(client);
       if (lastAnswer === undefined || lastAnswer > this.#brokeAt) return client;
       destroyClient(client);

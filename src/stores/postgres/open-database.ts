@@ -13,7 +13,8 @@ import type { SchemaName } from "./schema-name.ts";
 
 /** 13: the oldest that has everything we use. */
 const OLDEST_VERSION = 130_000;
-const CONNECT_MS = 10_000;
+/** A connection that does not come about in this time is tried again: the first try may be lost. */
+const CONNECT_MS = 2_000;
 const IDLE_MS = 60_000;
 /** Migrations may take their time. */
 const MIGRATE_DEADLINE_MS = 300_000;
@@ -66,8 +67,9 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   pool.on?.("error", ignore);
   const db = new Database({ ...settings, pool });
   const release = async (): Promise<void> => {
-    if (!("pool" in place)) await pool.end();
-    pool.removeListener?.("error", ignore);
+    if ("pool" in place) pool.removeListener?.("error", ignore);
+    // Our own keeps its listener: a connection may still break while it says farewell.
+    else await pool.end();
   };
   try {
     const facts = await db.session((session) => setUp(session, options), MIGRATE_DEADLINE_MS);

@@ -28,6 +28,11 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
 
+/** The pool's own word: no connection, neither a free one nor a new one, in the time it was given. */
+export function isConnectTimeout(error: unknown): boolean {
+  return error instanceof Error && /timeout.*connect|connection timeout/i.test(error.message);
+}
+
 /** Class 08 and shutdowns: nobody knows what became of the statement on its way. */
 function endsConnection(error: unknown): boolean {
   const code = codeOf(error) ?? "";

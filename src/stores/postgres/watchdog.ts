@@ -11,8 +11,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { askWithin, canConnect, connectBeside } from "./own-client.ts";
 import type { ClientLike, PoolLike } from "./pool-like.ts";
 
-const LOOK_EVERY_MS = 2_000;
-const ANSWER_WITHIN_MS = 2_000;
+const LOOK_EVERY_MS = 1_500;
+const ANSWER_WITHIN_MS = 1_000;
 const IDLE_MS = 500;
 const GONE = Symbol("gone");
 
