@@ -4,18 +4,20 @@
  */
 import { InvalidOptionError } from "./core/errors.ts";
 import type { Store } from "./core/store.ts";
-import { Holdfast, type HoldfastOptions } from "./engine/holdfast.ts";
+import type { HoldfastOptions, Resilience } from "./engine/holdfast-options.ts";
 import type { AnyContract } from "./engine/typed-jobs.ts";
+import { Holdfast } from "./holdfast.ts";
 
 /**
  * `sqlite:jobs.db`, `sqlite::memory:`, `memory:`, `postgres://user:password@host/database`. Resolves once
  * the store is open.
  */
-export async function connect<const Jobs extends readonly AnyContract[] = readonly []>(
-  url: string,
-  options: Omit<HoldfastOptions<Jobs>, "store"> = {},
-): Promise<Holdfast<Jobs>> {
-  const hf = new Holdfast<Jobs>({ ...options, store: await storeOf(url) });
+export async function connect<
+  const Jobs extends readonly AnyContract[] = readonly [],
+  const How extends Resilience | undefined = undefined,
+>(url: string, options?: Omit<HoldfastOptions<Jobs, How>, "store">): Promise<Holdfast<Jobs, How>> {
+  const store = await storeOf(url);
+  const hf = new Holdfast<Jobs, How>({ ...options, store } as HoldfastOptions<Jobs, How>);
   await hf.info();
   return hf;
 }

@@ -2,7 +2,8 @@
  * Holdfast: a job system for TypeScript that keeps its promises on the database you already run.
  * This is the front door; stores have their own: holdfast/sqlite, holdfast/postgres, holdfast/memory.
  */
-export { Holdfast, type HoldfastOptions } from "./engine/holdfast.ts";
+export { Holdfast } from "./holdfast.ts";
+export type { HoldfastOptions, Resilience } from "./engine/holdfast-options.ts";
 export {
   defineJob,
   type EnqueueOptions,
@@ -14,8 +15,12 @@ export type { RetryPolicy } from "./core/backoff.ts";
 export type { Classification } from "./core/classify.ts";
 export type { ErrorCategory, Failure, JobStatus, Progress } from "./core/job.ts";
 export type { StandardSchema } from "./core/standard-schema.ts";
+export type { AuditBody, FailureBody, LedgerStore } from "./core/ledger.ts";
 export type { Store, StoreInfo } from "./core/store.ts";
-export type { EnqueueAnswer, Receipt } from "./engine/producer.ts";
+export type { Health, WorkerHealth } from "./engine/health.ts";
+export type { LedgerEntries, LedgerEntryView, LedgerQuery } from "./engine/ledger-view.ts";
+export type { SpoolStore } from "./engine/spool.ts";
+export type { EnqueueAnswer, Receipt, ReceiptStatus } from "./engine/producer.ts";
 export type { AttemptView, FinishedJob, JobListing, JobView } from "./engine/job-view.ts";
 export type {
   JobsPage,
@@ -41,6 +46,7 @@ export {
   DuplicateJobError,
   HoldfastError,
   IdempotencyConflictError,
+  InlineRefusedError,
   InvalidCursorError,
   InvalidNameError,
   InvalidOptionError,

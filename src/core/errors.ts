@@ -137,6 +137,12 @@ export class StoreOpenError extends HoldfastError {
   readonly code = "HOLDFAST_STORE_OPEN";
 }
 
+/** The store is away, and this job cannot run in its caller: it is due later, or has no handler here. */
+export class InlineRefusedError extends HoldfastError {
+  readonly code = "HOLDFAST_INLINE_REFUSED";
+  override readonly isRetryable = true;
+}
+
 /** This store cannot do that; `info()` says what it can. */
 export class UnsupportedError extends HoldfastError {
   readonly code = "HOLDFAST_UNSUPPORTED";

@@ -2,6 +2,8 @@
  * The ledger: the durable record of failures, audits and schedule runs. It outlives the jobs it
  * speaks of and may live in another store than they do.
  */
+import type { ErrorCategory } from "./job.ts";
+import type { Records } from "./records.ts";
 
 export interface LedgerEntry {
   /** Fixed by the writer, so that appending again changes nothing. */
@@ -68,4 +70,50 @@ export interface Ledger {
     readonly olderThanMs: number;
     readonly limit: number;
   }): Promise<number>;
+}
+
+/** What is asked of a store that keeps a ledger for the jobs of another one. Every `Store` fits. */
+export interface LedgerStore {
+  open(): Promise<void>;
+  close(): Promise<void>;
+  readonly ledger: Ledger;
+  readonly records: Records;
+}
+
+/** The kinds that the engine writes by itself. */
+export const LEDGER_KINDS = ["failure", "audit"] as const;
+export type LedgerKind = (typeof LEDGER_KINDS)[number];
+
+/**
+ * The body of a `failure`: one failed attempt. Its entry is `retrying` while attempts are left, and
+ * `open` if the job died of it: a dead letter.
+ */
+export interface FailureBody {
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** Nothing comes after it: the job is a dead letter. */
+  readonly isFinal: boolean;
+  /** Why it is dead: `failed`, `permanent`, `crashed`, …; null if it is tried again. */
+  readonly reason: string | null;
+  readonly retryInMs: number | null;
+  readonly category: ErrorCategory;
+  readonly message: string;
+  readonly stack: string | null;
+  readonly fingerprint: string | null;
+  readonly worker: string;
+  readonly fence: number;
+}
+
+/**
+ * The body of an `audit`: what somebody did to a job or a line. Its entry is `done`, or `asked` if a
+ * running job was only asked to stop.
+ */
+export interface AuditBody {
+  readonly action: "cancel" | "retry" | "remove" | "pause" | "resume" | "limit";
+  readonly by: string | null;
+  readonly reason: string | null;
+  /** The worker whose handler did it; null: an operator did. */
+  readonly worker: string | null;
+  /** What else was said: the end of a pause, the bounds of a limit. */
+  readonly details: Readonly<Record<string, unknown>>;
 }

@@ -36,6 +36,7 @@ export class Attempt {
   settledWithin: WithinTransaction | null = null;
   #controller: AbortController | null = null;
   #ridersOrder = 0;
+  readonly #waiters = new Set<(reason: HoldfastError) => void>();
   #progress: Progress | null = null;
   #logs: string[] = [];
 
@@ -76,7 +77,17 @@ export class Attempt {
     if (!isFirst && !(reason instanceof LeaseLostError)) return;
     this.abortReason = reason;
     this.#controller?.abort(reason);
+    if (this.isLost) for (const reject of this.#waiters) reject(reason);
     this.onAbort?.(reason);
+  }
+
+  /** What it says, or a rejection as soon as the lease is lost: nobody waits for a store that is away. */
+  orLost<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiters.add(reject);
+      const over = (): void => void this.#waiters.delete(reject);
+      answer.then(resolve, reject).then(over, over);
+    });
   }
 
   end(): void {

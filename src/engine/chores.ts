@@ -1,10 +1,12 @@
 /**
  * Upkeep, in every process that works: reap what crashed workers left, relay what waits in the
- * outbox, prune what is past its keeping. No leader: every chore may run anywhere, at the same time,
+ * outbox, prune what is past its keeping, here and in the ledger. No leader: every chore may run anywhere, at the same time,
  * twice.
  */
+import type { Bookkeeper } from "./bookkeeper.ts";
 import type { Events } from "./events.ts";
 import type { Logger } from "./logger.ts";
+import { Relay } from "./relay.ts";
 import type { Retention } from "./retention.ts";
 import type { Runtime, Timer } from "./runtime.ts";
 import { isRetryable, type StoreLink } from "./store-link.ts";
@@ -12,7 +14,6 @@ import { isRetryable, type StoreLink } from "./store-link.ts";
 const REAP_EVERY_MS = 1_000;
 const REAP_STEP = 200;
 const RELAY_EVERY_MS = 1_000;
-const RELAY_STEP = 100;
 const PRUNE_EVERY_MS = 60_000;
 const PRUNE_STEP = 500;
 
@@ -22,6 +23,7 @@ export interface ChoresOptions {
   readonly logger: Logger;
   readonly events: Events;
   readonly retention: Retention;
+  readonly bookkeeper: Bookkeeper;
   readonly leaseMs: number;
 }
 
@@ -37,8 +39,15 @@ export class Chores {
   start(): void {
     const reapEveryMs = Math.min(REAP_EVERY_MS, this.#options.leaseMs / 5);
     this.#repeat("reap", reapEveryMs, () => this.#reap());
-    this.#repeat("relay", RELAY_EVERY_MS, () => this.#relay());
+    const { link, bookkeeper } = this.#options;
+    const relay = new Relay({ link, bookkeeper, isStopped: () => this.#stopped });
+    this.#repeat("relay", RELAY_EVERY_MS, () => relay.carryHome());
     this.#repeat("prune", PRUNE_EVERY_MS, () => this.#prune());
+    if (bookkeeper.home === "nowhere") return;
+    if (bookkeeper.home === "elsewhere") {
+      this.#repeat("relay to the ledger", RELAY_EVERY_MS, () => relay.carryAway());
+    }
+    this.#repeat("trim the ledger", PRUNE_EVERY_MS, () => this.#trim());
   }
 
   stop(): void {
@@ -80,31 +89,23 @@ export class Chores {
     } while (reaped.length === REAP_STEP && !this.#stopped);
   }
 
-  async #relay(): Promise<void> {
-    const { link } = this.#options;
-    let items;
-    do {
-      items = await link.call((store) => store.outbox.read(RELAY_STEP));
-      for (const item of items) {
-        await link.call(async (store): Promise<unknown> =>
-          item.kind === "jobs"
-            ? store.insert(item.jobs, { evenIfFull: true })
-            : store.ledger.append(item.entries),
-        );
-      }
-      // Cleared only once carried: a crash in between carries it twice, which changes nothing.
-      if (items.length > 0) {
-        const ids = items.map(({ id }) => id);
-        await link.call((store) => store.outbox.clear(ids));
-      }
-    } while (items.length === RELAY_STEP && !this.#stopped);
-  }
-
   async #prune(): Promise<void> {
     const { link, retention } = this.#options;
     let pruned;
     do {
       pruned = await link.call((store) => store.prune(retention.policies, PRUNE_STEP));
     } while (pruned === PRUNE_STEP && !this.#stopped);
+  }
+
+  /** Never through the link: a ledger that is away is no reason to doubt the store. */
+  async #trim(): Promise<void> {
+    const { bookkeeper, retention } = this.#options;
+    for (const { kind, olderThanMs } of retention.ledger) {
+      const request = { kind, olderThanMs, limit: PRUNE_STEP };
+      let trimmed;
+      do {
+        trimmed = await bookkeeper.ask((ledger) => ledger.trim(request));
+      } while (trimmed === PRUNE_STEP && !this.#stopped);
+    }
   }
 }

@@ -27,6 +27,19 @@ describe("Holdfast", () => {
     );
   });
 
+  it("says what is wrong with its ledger and with what it does in an outage", async () => {
+    const store = memoryStore();
+    const make = (options: object) => () => new Holdfast({ store, ...options } as never);
+    expect(make({ ledger: {} })).toThrow(/ledger is "store"/);
+    expect(make({ store: undefined, resilient: "inline", ledger: "store" })).toThrow(/of its own/);
+    expect(make({ resilient: "inlin" })).toThrow(/resilient/);
+    expect(make({ resilient: { spool: "" } })).toThrow(/resilient is "inline"/);
+    expect(make({ resilient: { spol: "x.db" } })).toThrow(/"spool"/);
+    expect(make({ store: undefined, resilient: { spool: "x.db" } })).toThrow(/needs a store/);
+    expect(make({ retention: { ledger: { failures: null } } })).toThrow(/"failure"/);
+    await expect(hf.ledger({ limit: 0 })).rejects.toThrow(InvalidOptionError);
+  });
+
   it("refuses names, options and payloads that no store could keep", async () => {
     const q = { queue: "q" };
     await expect(hf.enqueue("no spaces", null, q)).rejects.toThrow(InvalidNameError);

@@ -7,29 +7,31 @@ import {
   type JobOptions,
 } from "../core/contract.ts";
 import { ClosedError, InvalidOptionError, UnsupportedError } from "../core/errors.ts";
-import { checkObject, checkWhole, MAX_DURATION_MS, refuseUnknown } from "../core/option-checks.ts";
+import { checkWhole, MAX_DURATION_MS } from "../core/option-checks.ts";
 import type { InferInput, InferOutput, StandardSchema } from "../core/standard-schema.ts";
-import type { Store, StoreInfo } from "../core/store.ts";
+import type { StoreInfo } from "../core/store.ts";
 import { checkNode } from "./check-node.ts";
-import { Composer } from "./compose-job.ts";
 import { currentAttempt, refuseInOpenTransaction } from "./current-attempt.ts";
-import { Events, type EventListener, type EventName } from "./events.ts";
+import type { EventListener, EventName } from "./events.ts";
+import { healthOf, type Health } from "./health.ts";
+import { checkHoldfastOptions } from "./holdfast-options.ts";
+import type { HoldfastOptions, Resilience, StatusOf } from "./holdfast-options.ts";
 import type { FinishedJob } from "./job-view.ts";
-import { stderrLogger, type Logger } from "./logger.ts";
-import {
+import { readLedger, type LedgerEntries, type LedgerQuery } from "./ledger-view.ts";
+import type {
+  JobsQuery,
+  LimitOptions,
+  LineTarget,
   Operator,
-  type JobsQuery,
-  type LimitOptions,
-  type LineTarget,
-  type PauseOptions,
-  type RetryOptions,
-  type WhyOptions,
+  PauseOptions,
+  RetryOptions,
+  WhyOptions,
 } from "./operator.ts";
-import { Producer, type EnqueueAnswer, type Receipt } from "./producer.ts";
-import { Registry, type Handler } from "./registry.ts";
-import { Retention, type RetentionOptions } from "./retention.ts";
+import { putTogether, type Parts } from "./parts.ts";
+import type { EnqueueAnswer, Receipt, ReceiptStatus } from "./producer.ts";
+import type { Handler } from "./registry.ts";
 import type { RunningJob } from "./running-job.ts";
-import { systemRuntime, type Runtime } from "./runtime.ts";
+import { waitAtMost } from "./runtime.ts";
 import type {
   AnyContract,
   ContractOf,
@@ -42,88 +44,49 @@ import type {
   ResultOf,
   TypeOf,
 } from "./typed-jobs.ts";
-import { Waiter } from "./waiter.ts";
 import { checkWorkOptions, type WorkOptions } from "./work-options.ts";
 import { Worker } from "./worker.ts";
 
-export interface HoldfastOptions<Jobs extends readonly AnyContract[] = readonly AnyContract[]> {
-  readonly store: Store;
-  /** Contracts known from the start: they type and route `hf.enqueue("type", …)`. */
-  readonly jobs?: Jobs | undefined;
-  readonly logger?: Logger | undefined;
-  readonly retention?: RetentionOptions | undefined;
-  /** Default 1 MiB. */
-  readonly maxPayloadBytes?: number | undefined;
-  /** Clock, timers, chance and ids; for tests and simulations. */
-  readonly runtime?: Runtime | undefined;
-}
+export type { HoldfastOptions } from "./holdfast-options.ts";
 
-const OPTIONS = ["store", "jobs", "logger", "retention", "maxPayloadBytes", "runtime"];
-const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
-/** Beyond this a store would have to split one job over several calls. */
-const MOST_PAYLOAD_BYTES = 3 * 1024 * 1024;
+/** How long `close` waits for jobs that run in their callers, unless told otherwise. */
+const GRACE_MS = 10_000;
+/** How long `close` waits for entries to reach a ledger elsewhere, when no store keeps them. */
+const LAST_ENTRIES_MS = 1_000;
 
-export class Holdfast<const Jobs extends readonly AnyContract[] = readonly []> {
-  readonly #store: Store;
-  readonly #runtime: Runtime;
-  readonly #logger: Logger;
-  readonly #registry = new Registry();
-  readonly #events: Events;
-  readonly #retention: Retention;
-  readonly #composer: Composer;
-  readonly #producer: Producer;
-  readonly #operator: Operator;
-  readonly #waiter: Waiter;
+export class Holdfast<
+  const Jobs extends readonly AnyContract[] = readonly [],
+  const How extends Resilience | undefined = undefined,
+> {
+  readonly #parts: Parts;
   readonly #workers = new Set<Worker>();
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(options: HoldfastOptions<Jobs>) {
+  constructor(options: HoldfastOptions<Jobs, How>) {
     checkNode();
-    checkObject("new Holdfast", options);
-    refuseUnknown("new Holdfast", options, OPTIONS);
-    if (typeof options.store?.lease !== "function") {
-      throw new InvalidOptionError(
-        "new Holdfast needs a store: for example sqliteStore({ file }) from holdfast/sqlite",
-      );
-    }
-    const { store, runtime = systemRuntime(), logger = stderrLogger } = options;
-    const maxPayloadBytes = checkWhole(
-      "maxPayloadBytes",
-      options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES,
-      { min: 1, max: MOST_PAYLOAD_BYTES },
-    );
-    const registry = this.#registry;
-    this.#store = store;
-    this.#runtime = runtime;
-    this.#logger = logger;
-    this.#events = new Events(logger);
-    this.#retention = new Retention(options.retention);
-    this.#composer = new Composer({ runtime, registry, maxPayloadBytes });
-    this.#producer = new Producer({
-      store,
-      runtime,
-      composer: this.#composer,
-      ready: () => this.#ready(),
-    });
-    this.#operator = new Operator({ store, registry, maxPayloadBytes });
-    this.#waiter = new Waiter({ store, runtime });
-    for (const contract of options.jobs ?? []) registry.addContract(contract as JobContract);
+    this.#parts = putTogether(checkHoldfastOptions(options), () => this.#ready());
   }
 
   /** A contract and its handler in one. */
   define<const Type extends string, Schema extends StandardSchema, Returned>(
     options: DefineWithSchema<Type, Schema, Returned>,
-  ): DefinedJob<Type, InferInput<Schema>, InferOutput<Schema>, HandlerResult<Returned>>;
+  ): DefinedJob<
+    Type,
+    InferInput<Schema>,
+    InferOutput<Schema>,
+    HandlerResult<Returned>,
+    StatusOf<How>
+  >;
   define<const Type extends string, Returned, Payload = unknown>(
     options: DefineWithout<Type, Payload, Returned>,
-  ): DefinedJob<Type, Payload, Payload, HandlerResult<Returned>>;
+  ): DefinedJob<Type, Payload, Payload, HandlerResult<Returned>, StatusOf<How>>;
   define(given: JobOptions & { readonly run?: unknown }): unknown {
     const { run, ...options } = given;
     if (typeof run !== "function") {
       throw new InvalidOptionError("hf.define needs run(job) { … }; a contract alone is defineJob");
     }
-    const defined: DefinedJob = {
+    const defined: DefinedJob<string, unknown, unknown, unknown, ReceiptStatus> = {
       ...(defineJob(options as JobOptions<string, undefined>) as JobContract),
       enqueue: (payload, enqueueOptions) => this.#enqueue(defined, payload, enqueueOptions),
       of: (payload, itemOptions) => ({
@@ -133,7 +96,7 @@ export class Holdfast<const Jobs extends readonly AnyContract[] = readonly []> {
         contract: defined,
       }),
     };
-    this.#registry.addHandler(defined, run as Handler);
+    this.#parts.registry.addHandler(defined, run as Handler);
     return defined;
   }
 
@@ -149,7 +112,7 @@ export class Holdfast<const Jobs extends readonly AnyContract[] = readonly []> {
         "hf.handle needs a function: hf.handle(contract, async (job) => { … })",
       );
     }
-    this.#registry.addHandler(target as JobContract | string, handler as Handler);
+    this.#parts.registry.addHandler(target as JobContract | string, handler as Handler);
     return this;
   }
 
@@ -158,51 +121,53 @@ export class Holdfast<const Jobs extends readonly AnyContract[] = readonly []> {
     contract: Contract,
     payload: InputOf<Contract>,
     options?: EnqueueOptions,
-  ): Promise<Receipt<ResultOf<Contract>>>;
+  ): Promise<Receipt<ResultOf<Contract>, StatusOf<How>>>;
   enqueue<Type extends TypeOf<Jobs>>(
     type: Type,
     payload: InputOf<ContractOf<Jobs, Type>>,
     options?: EnqueueOptions,
-  ): Promise<Receipt<ResultOf<ContractOf<Jobs, Type>>>>;
+  ): Promise<Receipt<ResultOf<ContractOf<Jobs, Type>>, StatusOf<How>>>;
   enqueue<Type extends string>(
     type: Type extends TypeOf<Jobs> ? never : Type,
     payload: unknown,
     options?: EnqueueOptions,
-  ): Promise<Receipt>;
+  ): Promise<Receipt<unknown, StatusOf<How>>>;
   enqueue(
     target: AnyContract | string,
     payload: unknown,
     options?: EnqueueOptions,
-  ): Promise<Receipt> {
+  ): Promise<Receipt<unknown, ReceiptStatus>> {
     return this.#enqueue(target as JobContract | string, payload, options);
   }
 
   /** Answers per item, in order: one bad item never spoils the others. */
-  async enqueueAll(items: readonly JobItem[]): Promise<EnqueueAnswer[]> {
+  async enqueueAll(items: readonly JobItem[]): Promise<EnqueueAnswer<unknown, StatusOf<How>>[]> {
     refuseInOpenTransaction();
     this.#refuseClosed();
-    return this.#producer.enqueueAll(items);
+    const answers = await this.#parts.producer.enqueueAll(items);
+    return answers as EnqueueAnswer<unknown, StatusOf<How>>[];
   }
 
   /** The same inside the caller's own transaction: the job exists exactly if it commits. */
   within(tx: unknown): Pick<Holdfast<Jobs>, "enqueue" | "enqueueAll"> {
     this.#refuseClosed();
-    const { within } = this.#store;
+    const { store } = this.#parts;
+    const { within } = store;
     if (!within) {
       throw new UnsupportedError(
-        `the ${this.#store.info().name} store has no transactions of its callers`,
+        `the ${store.info().name} store has no transactions of its callers`,
       );
     }
     const ready = this.#ready();
     const transaction = ready.then(() => {
-      const opened = within.call(this.#store, tx);
+      const opened = within.call(store, tx);
       const attempt = currentAttempt();
-      if (attempt && this.#store.info().transactionBlocksWriters) attempt.blockedBy = opened;
+      if (attempt && store.info().transactionBlocksWriters) attempt.blockedBy = opened;
       return opened;
     });
     // Whoever uses it hears of the failure; nobody else must.
     transaction.catch(() => {});
-    const producer = this.#producer.through(async (jobs) => (await transaction).insert(jobs));
+    const producer = this.#parts.producer.through(async (jobs) => (await transaction).insert(jobs));
     return {
       enqueue: (target: AnyContract | string, payload: unknown, options?: EnqueueOptions) =>
         producer.enqueue(target as JobContract | string, payload, options),
@@ -212,18 +177,15 @@ export class Holdfast<const Jobs extends readonly AnyContract[] = readonly []> {
 
   /** Starts a worker; resolves when it is claiming. */
   async work(options: WorkOptions = {}): Promise<Worker> {
-    const settings = checkWorkOptions(options, this.#registry.handledQueues());
-    await this.#ready();
+    const settings = checkWorkOptions(options, this.#parts.registry.handledQueues());
+    // Where there is no store, this says so.
+    await this.info();
+    const { composer } = this.#parts;
     const worker = new Worker(
       {
-        store: this.#store,
-        runtime: this.#runtime,
-        logger: this.#logger,
-        events: this.#events,
-        registry: this.#registry,
-        retention: this.#retention,
+        ...this.#parts,
         compose: async (target, payload, enqueueOptions) =>
-          (await this.#composer.compose(target, payload, enqueueOptions)).job,
+          (await composer.compose(target, payload, enqueueOptions)).job,
       },
       settings,
     );
@@ -234,17 +196,20 @@ export class Holdfast<const Jobs extends readonly AnyContract[] = readonly []> {
 
   /** How the job ended: a union on `status`. */
   async waitFor<Result = unknown>(
-    target: Receipt<Result> | string,
+    target: Receipt<Result, ReceiptStatus> | string,
     options: { readonly timeoutMs?: number } = {},
   ): Promise<FinishedJob<Result>> {
     const { timeoutMs } = options;
     if (timeoutMs !== undefined) {
       checkWhole("timeoutMs", timeoutMs, { min: 1, max: MAX_DURATION_MS });
     }
+    if (typeof target === "object" && target.status === "ran" && target.outcome) {
+      return target.outcome;
+    }
     await this.#ready();
     const ref =
       typeof target === "string" ? { id: target } : { id: target.id, queue: target.queue };
-    const finished = await this.#waiter.waitFor(ref, { timeoutMs: timeoutMs ?? null });
+    const finished = await this.#parts.waiter.waitFor(ref, { timeoutMs: timeoutMs ?? null });
     return finished as FinishedJob<Result>;
   }
 
@@ -289,15 +254,36 @@ export class Holdfast<const Jobs extends readonly AnyContract[] = readonly []> {
     return this.#operate((operator) => operator.limit(target, options));
   }
 
+  /** What the ledger has: failures, audits. Newest first. */
+  async ledger(query: LedgerQuery = {}): Promise<LedgerEntries> {
+    this.#refuseClosed();
+    // One that is elsewhere answers without the store of the jobs.
+    const { bookkeeper } = this.#parts;
+    if (bookkeeper.home === "store") await this.#ready();
+    return readLedger(bookkeeper, query);
+  }
+
+  /** Does this process do its work? For a readiness probe: it asks nobody and answers at once. */
+  health(): Health {
+    const { hasStore, producer, bookkeeper, spooler } = this.#parts;
+    return healthOf({
+      workers: [...this.#workers].flatMap((worker) => worker.health ?? []),
+      // Without a store nobody is away.
+      producer: hasStore ? producer.pulse : null,
+      ledger: bookkeeper.home === "elsewhere" ? bookkeeper.pulse : null,
+      spooled: spooler?.size ?? null,
+    });
+  }
+
   /** What this process's own workers do. Returns the way to stop listening. */
   on<Name extends EventName>(name: Name, listener: EventListener<Name>): () => void {
-    return this.#events.on(name, listener);
+    return this.#parts.events.on(name, listener);
   }
 
   /** What the store promises. */
   async info(): Promise<StoreInfo> {
     await this.#ready();
-    return this.#store.info();
+    return this.#parts.store.info();
   }
 
   /** Stops the workers, waits for what is on its way, closes the store. May be called again. */
@@ -311,26 +297,33 @@ export class Holdfast<const Jobs extends readonly AnyContract[] = readonly []> {
   }
 
   async #close(options: { readonly graceMs?: number }): Promise<void> {
-    await Promise.all([...this.#workers].map((worker) => worker.stop(options)));
-    await this.#producer.idle();
-    this.#waiter.close(new ClosedError("this Holdfast was closed while you waited"));
-    await this.#store.close();
+    const { inline, producer, spooler, waiter, store, bookkeeper, runtime } = this.#parts;
+    await Promise.all([
+      inline?.close(options.graceMs ?? GRACE_MS),
+      ...[...this.#workers].map((worker) => worker.stop(options)),
+    ]);
+    await producer.idle();
+    await spooler?.close();
+    waiter.close(new ClosedError("this Holdfast was closed while you waited"));
+    await store.close();
+    await waitAtMost(runtime, bookkeeper.idle(), LAST_ENTRIES_MS);
+    await bookkeeper.close();
   }
 
   async #enqueue(
     target: JobContract | string,
     payload: unknown,
     options: EnqueueOptions | undefined,
-  ): Promise<Receipt> {
+  ): Promise<Receipt<unknown, ReceiptStatus>> {
     refuseInOpenTransaction();
     this.#refuseClosed();
-    return this.#producer.enqueue(target, payload, options);
+    return this.#parts.producer.enqueue(target, payload, options);
   }
 
   async #operate<Out>(act: (operator: Operator) => Promise<Out>): Promise<Out> {
     refuseInOpenTransaction();
     await this.#ready();
-    return act(this.#operator);
+    return act(this.#parts.operator);
   }
 
   #refuseClosed(): void {
@@ -340,7 +333,8 @@ export class Holdfast<const Jobs extends readonly AnyContract[] = readonly []> {
   /** Opens the store once; a failed opening may be tried again. */
   #ready(): Promise<void> {
     this.#refuseClosed();
-    this.#opening ??= this.#store.open().catch((error: unknown) => {
+    this.#parts.spooler?.wake();
+    this.#opening ??= this.#parts.store.open().catch((error: unknown) => {
       this.#opening = null;
       throw error;
     });

@@ -3,18 +3,14 @@
  * hand the outcome to the settler, tell the listeners once the store has it.
  */
 import type { EnqueueOptions } from "../core/contract.ts";
-import {
-  JobTimeoutError,
-  LeaseLostError,
-  UnsupportedError,
-  type HoldfastError,
-} from "../core/errors.ts";
+import { LeaseLostError, UnsupportedError, type HoldfastError } from "../core/errors.ts";
 import type { NewJob } from "../core/job.ts";
 import { decodeJson } from "../core/json-text.ts";
 import type { Outcome } from "../core/outcome.ts";
 import { validateWith } from "../core/standard-schema.ts";
 import type { Settlement } from "../core/store.ts";
 import type { Attempt } from "./attempt.ts";
+import type { Bookkeeper } from "./bookkeeper.ts";
 import { decideBeforeRunning, decideFailure, succeed } from "./decide.ts";
 import type { Events } from "./events.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
@@ -24,7 +20,7 @@ import type { Definition, Registry } from "./registry.ts";
 import type { Retention } from "./retention.ts";
 import { runHandler, type Ending } from "./run-handler.ts";
 import { RunningJob, type RunningJobHost, type SpawnTarget } from "./running-job.ts";
-import { longTimer, sleep, type Runtime } from "./runtime.ts";
+import { sleep, type Runtime } from "./runtime.ts";
 import type { Settler } from "./settler.ts";
 import { isRetryable, type StoreLink } from "./store-link.ts";
 import type { UnknownTypes } from "./unknown-types.ts";
@@ -36,6 +32,7 @@ export interface JobRunnerOptions {
   readonly events: Events;
   readonly registry: Registry;
   readonly retention: Retention;
+  readonly bookkeeper: Bookkeeper;
   readonly keeper: LeaseKeeper;
   readonly settler: Settler;
   readonly unknownTypes: UnknownTypes;
@@ -111,19 +108,12 @@ export class JobRunner {
     const { contract, handler } = definition;
     events.emit("started", () => aboutJob(attempt));
     const startedAt = runtime.monotonic();
-    const { timeoutMs } = contract;
-    const timeout =
-      timeoutMs === null
-        ? null
-        : longTimer(runtime, timeoutMs, () => {
-            attempt.abort(new JobTimeoutError(`the handler took longer than its ${timeoutMs} ms`));
-          });
     const ending = await runHandler(attempt, running, {
       handler: handler!,
       runtime,
+      timeoutMs: contract.timeoutMs,
       onAbandoned: (reason) => this.#abandon(attempt, definition, reason),
     });
-    timeout?.cancel();
     // Settled without it meanwhile: what it says now is not heard.
     if (attempt.phase !== "running") return;
     if (attempt.settledWithin) return this.#readBack(attempt, definition);
@@ -184,14 +174,16 @@ export class JobRunner {
 
   #settlement(attempt: Attempt, outcome: Outcome): Settlement {
     const { queue } = attempt.job;
+    const { bookkeeper, retention } = this.#options;
     const riders = attempt.takeRiders();
     const status = finishedStatus(outcome);
     return {
       ...attempt.ref,
       outcome,
+      ...(outcome.kind !== "succeed" && bookkeeper.luggage(attempt, outcome)),
       ...(riders && { riders }),
       ...(outcome.kind === "succeed" && attempt.spawned.length > 0 && { spawn: attempt.spawned }),
-      ...(status && this.#options.retention.discards(queue, status) && { discard: true }),
+      ...(status && retention.discards(queue, status) && { discard: true }),
     };
   }
 

@@ -111,7 +111,7 @@ export class LeaseKeeper {
       this.demand(attempt);
       try {
         const renewal = attempt.renewalWith(riders);
-        const result = await this.#renewals.add({ attempt, renewal });
+        const result = await attempt.orLost(this.#renewals.add({ attempt, renewal }));
         if (result === "lost") throw lostLease(attempt, "nothing more of it is stored");
         return;
       } catch (error) {
@@ -149,7 +149,15 @@ export class LeaseKeeper {
     });
   }
 
-  async #renew(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
+  /** Those whose lease was given up while they waited are not sent: nobody runs these any more. */
+  async #renew(all: readonly RenewRequest[]): Promise<RenewResult[]> {
+    const requests = all.filter(({ attempt }) => !attempt.isLost);
+    const results = requests.length === 0 ? [] : await this.#send(requests);
+    const byRequest = new Map(requests.map((request, at) => [request, results[at]]));
+    return all.map((request) => byRequest.get(request) ?? "lost");
+  }
+
+  async #send(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
     const { link, runtime, leaseMs } = this.#options;
     const sentAt = runtime.monotonic();
     const renewals = requests.map(({ renewal }) => renewal);

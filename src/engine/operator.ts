@@ -1,7 +1,11 @@
-/** What a person or a program does to jobs and lines from outside: look, cancel, retry, hold, limit. */
+/**
+ * What a person or a program does to jobs and lines from outside: look, cancel, retry, hold, limit.
+ * What changed something is noted in the ledger, where there is one.
+ */
 import { DEFAULT_RETRY, MAX_ATTEMPTS } from "../core/backoff.ts";
 import { InvalidOptionError, JobNotFoundError } from "../core/errors.ts";
 import { ERROR_CATEGORIES, JOB_STATUSES, type ErrorCategory, type JobStatus } from "../core/job.ts";
+import type { AuditBody } from "../core/ledger.ts";
 import type { LimitChange, LineState, QueueState } from "../core/line.ts";
 import { checkName } from "../core/names.ts";
 import { encodeJson } from "../core/json-text.ts";
@@ -14,9 +18,12 @@ import {
 } from "../core/option-checks.ts";
 import type { Change, Changes, JobFilter, QueueCounts, Store } from "../core/store.ts";
 import { cleanText } from "../core/text.ts";
+import type { Bookkeeper } from "./bookkeeper.ts";
 import { payloadHash } from "./compose-job.ts";
 import { jobListing, jobView, type JobListing, type JobView } from "./job-view.ts";
+import { auditEntry, type About } from "./ledger-entries.ts";
 import type { Registry } from "./registry.ts";
+import type { Runtime } from "./runtime.ts";
 
 export interface JobsQuery {
   readonly status?: JobStatus | readonly JobStatus[] | undefined;
@@ -83,15 +90,25 @@ export interface LinesView {
 
 const PAUSE = "pause";
 
+export interface OperatorOptions {
+  readonly store: Store;
+  readonly runtime: Runtime;
+  readonly registry: Registry;
+  readonly bookkeeper: Bookkeeper;
+  readonly maxPayloadBytes: number;
+}
+
+type Deed = Pick<AuditBody, "action" | "by" | "reason"> & {
+  readonly details?: AuditBody["details"];
+};
+
 export class Operator {
   readonly #store: Store;
-  readonly #registry: Registry;
-  readonly #maxPayloadBytes: number;
+  readonly #options: OperatorOptions;
 
-  constructor(options: { store: Store; registry: Registry; maxPayloadBytes: number }) {
+  constructor(options: OperatorOptions) {
     this.#store = options.store;
-    this.#registry = options.registry;
-    this.#maxPayloadBytes = options.maxPayloadBytes;
+    this.#options = options;
   }
 
   async job(id: string): Promise<JobView | null> {
@@ -123,8 +140,12 @@ export class Operator {
 
   /** Queued: cancelled now. Processing: its handler is asked to stop. Finished: refused. */
   async cancel(id: string, options: WhyOptions = {}): Promise<"cancelled" | "asked" | "refused"> {
-    const target = { ids: [{ id: checkId(id) }] };
-    const result = resultOf(await this.#store.cancel(target, whyOf("cancel", options)));
+    const why = whyOf("cancel", options);
+    const about = await this.#about(checkId(id));
+    const result = resultOf(await this.#store.cancel({ ids: [{ id }] }, why));
+    if (result !== "refused") {
+      await this.#note({ action: "cancel", ...why }, { ...about, state: result });
+    }
     return result === "done" ? "cancelled" : result;
   }
 
@@ -134,22 +155,29 @@ export class Operator {
     if (attempts !== undefined) checkWhole("attempts", attempts, { min: 1, max: MAX_ATTEMPTS });
     const [found] = await this.#store.get([{ id: checkId(id) }]);
     if (typeof found !== "object" || found === null) throw notFound(id);
-    const retry = this.#registry.get(found.type)?.contract.retry ?? DEFAULT_RETRY;
+    const retry = this.#options.registry.get(found.type)?.contract.retry ?? DEFAULT_RETRY;
     const revival = {
       delayMs,
       runAt: null,
       attempts: attempts ?? retry.maxAttempts,
       ...(payload !== undefined && { payload: this.#newPayload(found.type, payload) }),
     };
-    const target = { ids: [{ id, queue: found.queue }] };
-    const result = resultOf(await this.#store.revive(target, revival, whyOf("retry", why)));
-    return result === "done" ? "retried" : "refused";
+    const { queue, type, group } = found;
+    const spoken = whyOf("retry", why);
+    const result = resultOf(await this.#store.revive({ ids: [{ id, queue }] }, revival, spoken));
+    if (result !== "done") return "refused";
+    const details = { attempts: revival.attempts, delayMs, hasNewPayload: payload !== undefined };
+    await this.#note({ action: "retry", ...spoken, details }, { jobId: id, type, queue, group });
+    return "retried";
   }
 
   async remove(id: string, options: WhyOptions = {}): Promise<"removed" | "refused"> {
-    const target = { ids: [{ id: checkId(id) }] };
-    const result = resultOf(await this.#store.remove(target, whyOf("remove", options)));
-    return result === "done" ? "removed" : "refused";
+    const why = whyOf("remove", options);
+    const about = await this.#about(checkId(id));
+    const result = resultOf(await this.#store.remove({ ids: [{ id }] }, why));
+    if (result !== "done") return "refused";
+    await this.#note({ action: "remove", ...why }, about);
+    return "removed";
   }
 
   async pause(target: LineTarget, options: PauseOptions = {}): Promise<void> {
@@ -157,11 +185,15 @@ export class Operator {
     if (forMs !== undefined) checkWhole("forMs", forMs, { min: 1, max: MAX_DURATION_MS });
     const { reason, by } = whyOf("pause", why);
     const hold = { forMs: forMs ?? null, reason: reason ?? "paused", by };
-    await this.#store.hold([{ ...lineOf(target), owner: PAUSE, hold }]);
+    const line = lineOf(target);
+    await this.#store.hold([{ ...line, owner: PAUSE, hold }]);
+    await this.#note({ action: "pause", by, reason, details: { forMs: hold.forMs } }, line);
   }
 
   async resume(target: LineTarget): Promise<void> {
-    await this.#store.hold([{ ...lineOf(target), owner: PAUSE, hold: null }]);
+    const line = lineOf(target);
+    await this.#store.hold([{ ...line, owner: PAUSE, hold: null }]);
+    await this.#note({ action: "resume", by: null, reason: null }, line);
   }
 
   async limit(target: LineTarget, options: LimitOptions): Promise<void> {
@@ -183,10 +215,27 @@ export class Operator {
       changes.push({ queue: line.queue, group: checkName("group", group), weight });
     }
     await this.#store.limit(changes);
+    await this.#note({ action: "limit", by: null, reason: null, details: { ...options } }, line);
+  }
+
+  /** What an entry says of the job; nobody looks where there is no ledger. */
+  async #about(id: string): Promise<Omit<About, "at">> {
+    if (this.#options.bookkeeper.home === "nowhere") return { jobId: id };
+    const [found] = await this.#store.get([{ id }]);
+    if (typeof found !== "object" || found === null) return { jobId: id };
+    return { jobId: id, type: found.type, queue: found.queue, group: found.group };
+  }
+
+  async #note(deed: Deed, about: Omit<About, "at">): Promise<void> {
+    const { bookkeeper, runtime } = this.#options;
+    if (bookkeeper.home === "nowhere") return;
+    const body: AuditBody = { worker: null, details: {}, ...deed };
+    const id = `audit:${runtime.id()}`;
+    await bookkeeper.note(auditEntry(id, body, { ...about, at: bookkeeper.now() }));
   }
 
   #newPayload(type: string, payload: unknown) {
-    const limits = { what: "payload", maxBytes: this.#maxPayloadBytes };
+    const limits = { what: "payload", maxBytes: this.#options.maxPayloadBytes };
     const json = encodeJson(payload, limits);
     return { json, hash: payloadHash(type, json) };
   }

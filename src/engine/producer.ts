@@ -2,6 +2,10 @@
  * Takes jobs to the store. Single enqueues made close together share one commit; each is answered
  * only after its own. A reply that got lost is asked for again with the same ids: the second insert
  * finds the first.
+ *
+ * If the store is away, and only if the user asked for it, a job is spooled (same id, so also when its
+ * insert is in doubt) or runs in the caller (only when it surely was not stored: it has no second id
+ * to be recognised by).
  */
 import type { EnqueueOptions, JobContract, JobItem } from "../core/contract.ts";
 import { itemOptions } from "../core/contract.ts";
@@ -9,6 +13,7 @@ import {
   DuplicateJobError,
   HoldfastError,
   IdempotencyConflictError,
+  InlineRefusedError,
   InvalidOptionError,
   KeyBusyError,
   QueueFullError,
@@ -18,28 +23,41 @@ import { BATCH_BYTES, BATCH_ITEMS, isFinished, type JobStatus, type NewJob } fro
 import type { InsertResult, Store } from "../core/store.ts";
 import { Batcher } from "./batcher.ts";
 import type { ComposedJob, Composer } from "./compose-job.ts";
+import type { InlineRunner } from "./inline-runner.ts";
 import { finishedJob, type FinishedJob } from "./job-view.ts";
+import { Pulse } from "./pulse.ts";
 import { sleep, type Runtime } from "./runtime.ts";
+import type { Spooler } from "./spooler.ts";
 import { isRetryable, retryDelayMs } from "./store-link.ts";
 
 /** How often an insert whose reply got lost is asked for again. */
 const TRIES = 4;
 
-export interface Receipt<Result = unknown> {
+/** `ran` and `spooled` only with `new Holdfast({ resilient })`, and then the types say so. */
+export type ReceiptStatus = "added" | "duplicate" | "spooled" | "ran";
+
+export interface Receipt<Result = unknown, Status extends ReceiptStatus = "added" | "duplicate"> {
   /** Of the stored job; of the first one if this is a duplicate. */
   readonly id: string;
-  readonly status: "added" | "duplicate";
+  /**
+   * `spooled`: it waits on this machine for the store. `ran`: it ran in the caller, and `outcome` says
+   * how it ended.
+   */
+  readonly status: Status;
   readonly queue: string;
   readonly type: string;
   /** What the job's status was when this receipt was made. */
   readonly jobStatus: JobStatus | "pruned";
-  /** Of a duplicate whose first job had finished by then. */
+  /** Of a job that ran in the caller, or of a duplicate whose first job had finished by then. */
   readonly outcome?: FinishedJob<Result>;
 }
 
 /** One item's answer from `enqueueAll`. */
-export type EnqueueAnswer<Result = unknown> =
-  Receipt<Result> | { readonly status: "refused"; readonly error: HoldfastError };
+export type EnqueueAnswer<Result = unknown, Status extends ReceiptStatus = "added" | "duplicate"> =
+  Receipt<Result, Status> | { readonly status: "refused"; readonly error: HoldfastError };
+
+type AnyReceipt = Receipt<unknown, ReceiptStatus>;
+type AnyAnswer = EnqueueAnswer<unknown, ReceiptStatus>;
 
 export type Insert = (jobs: readonly NewJob[]) => Promise<InsertResult[]>;
 
@@ -49,14 +67,20 @@ export interface ProducerOptions {
   readonly composer: Composer;
   /** Resolves once the store is open. */
   readonly ready: () => Promise<void>;
+  readonly spooler: Spooler | null;
+  readonly inline: InlineRunner | null;
 }
+
+type Taken = InsertResult | { readonly outcome: "spooled"; readonly id: string };
 
 export class Producer {
   readonly #options: ProducerOptions;
-  readonly #inserts: Batcher<NewJob, InsertResult>;
+  readonly #inserts: Batcher<NewJob, Taken>;
+  readonly pulse: Pulse;
 
   constructor(options: ProducerOptions) {
     this.#options = options;
+    this.pulse = new Pulse(options.runtime);
     this.#inserts = new Batcher({
       run: (jobs) => this.#insert(jobs),
       defer: (callback) => options.runtime.defer(callback),
@@ -72,23 +96,36 @@ export class Producer {
     target: JobContract | string,
     payload: unknown,
     options?: EnqueueOptions,
-  ): Promise<Receipt> {
+  ): Promise<AnyReceipt> {
     const composed = await this.#options.composer.compose(target, payload, options);
-    return this.#receipt(composed, await this.#inserts.add(composed.job));
+    return this.#take(composed);
   }
 
-  enqueueAll(items: readonly JobItem[]): Promise<EnqueueAnswer[]> {
-    return this.#answerAll(items, (composed) => this.#inserts.add(composed.job));
+  enqueueAll(items: readonly JobItem[]): Promise<AnyAnswer[]> {
+    return this.#answerAll(items, (composed) => this.#take(composed));
+  }
+
+  /** To the store, whatever its queues' bounds, and without any second way. */
+  async deliver(jobs: readonly NewJob[]): Promise<InsertResult[]> {
+    const { store, ready } = this.#options;
+    try {
+      await ready();
+      const results = await store.insert(jobs, { evenIfFull: true });
+      this.pulse.answered();
+      return results;
+    } catch (error) {
+      this.pulse.failed(error);
+      throw error;
+    }
   }
 
   /** The same words inside a caller's transaction: no batching, the transaction is the batch. */
   through(insert: Insert): Pick<Producer, "enqueue" | "enqueueAll"> {
-    const one = async (composed: ComposedJob) => (await insert([composed.job]))[0]!;
+    const one = async (composed: ComposedJob) =>
+      this.#receipt(composed, (await insert([composed.job]))[0]!);
     return {
-      enqueue: async (target, payload, options) => {
-        const composed = await this.#options.composer.compose(target, payload, options);
-        return this.#receipt(composed, await one(composed));
-      },
+      enqueue: async (target, payload, options) =>
+        one(await this.#options.composer.compose(target, payload, options)),
       enqueueAll: (items) => this.#answerAll(items, one),
     };
   }
@@ -99,20 +136,20 @@ export class Producer {
 
   async #answerAll(
     items: readonly JobItem[],
-    insert: (composed: ComposedJob) => Promise<InsertResult>,
-  ): Promise<EnqueueAnswer[]> {
+    take: (composed: ComposedJob) => Promise<AnyReceipt>,
+  ): Promise<AnyAnswer[]> {
     if (!Array.isArray(items)) {
       throw new InvalidOptionError("enqueueAll takes an array of { type, payload, …options }");
     }
     return Promise.all(
-      items.map(async (item): Promise<EnqueueAnswer> => {
+      items.map(async (item): Promise<AnyAnswer> => {
         try {
           const composed = await this.#options.composer.compose(
             item.contract ?? item.type,
             item.payload,
             itemOptions(item),
           );
-          return await this.#receipt(composed, await insert(composed));
+          return await take(composed);
         } catch (error) {
           const isItsOwn = error instanceof HoldfastError && !isAboutStore(error);
           if (isItsOwn) return { status: "refused", error };
@@ -122,14 +159,53 @@ export class Producer {
     );
   }
 
-  async #insert(jobs: readonly NewJob[]): Promise<InsertResult[]> {
+  async #take(composed: ComposedJob): Promise<AnyReceipt> {
+    const { inline } = this.#options;
+    let taken: Taken;
+    try {
+      taken = await this.#inserts.add(composed.job);
+    } catch (error) {
+      if (!inline || !isSurelyAway(error)) throw error;
+      return this.#runInline(inline, composed.job, error);
+    }
+    return this.#receipt(composed, taken);
+  }
+
+  async #runInline(inline: InlineRunner, job: NewJob, cause: unknown): Promise<AnyReceipt> {
+    // What it spawns goes the same way: to the store if that is back, else through the caller.
+    const enqueue = (child: NewJob) =>
+      this.#take({ job: child, onDuplicate: "return", onConflict: "return" });
+    const outcome = await inline.run(job, { cause, enqueue });
+    const { id, queue, type } = job;
+    return { id, status: "ran", queue, type, jobStatus: outcome.status, outcome };
+  }
+
+  /** One batch after the other, so that what is spooled keeps the order of its callers. */
+  async #insert(jobs: readonly NewJob[]): Promise<Taken[]> {
+    const { spooler } = this.#options;
+    if (!spooler) return this.#insertPatiently(jobs);
+    if (!(await spooler.isWaiting())) {
+      try {
+        return await this.#insertPatiently(jobs);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) throw error;
+      }
+    }
+    await spooler.add(jobs);
+    return jobs.map(({ id }) => ({ outcome: "spooled", id }));
+  }
+
+  async #insertPatiently(jobs: readonly NewJob[]): Promise<InsertResult[]> {
     const { store, runtime, ready } = this.#options;
     let isUnknown = false;
     for (let tries = 1; ; tries += 1) {
       try {
-        await ready();
-        return repeatedAsAdded(await store.insert(jobs), jobs, tries > 1);
+        await ready().catch(asNotSent);
+        const results = await store.insert(jobs);
+        this.pulse.answered();
+        return repeatedAsAdded(results, jobs, tries > 1);
       } catch (error) {
+        this.pulse.failed(error);
         if (!(error instanceof StoreUnavailableError)) throw error;
         isUnknown ||= error.mayHaveHappened;
         // Surely not done, and never in doubt: the caller may decide at once.
@@ -140,11 +216,12 @@ export class Producer {
     }
   }
 
-  async #receipt(composed: ComposedJob, result: InsertResult): Promise<Receipt> {
+  async #receipt(composed: ComposedJob, result: Taken): Promise<AnyReceipt> {
     const { queue, type } = composed.job;
     switch (result.outcome) {
       case "added":
-        return { id: result.id, status: "added", queue, type, jobStatus: "queued" };
+      case "spooled":
+        return { id: result.id, status: result.outcome, queue, type, jobStatus: "queued" };
       case "full":
         throw new QueueFullError(
           `queue "${queue}" has its ${result.maxWaiting} waiting jobs: enqueue again later, or raise maxWaiting with hf.limit`,
@@ -194,6 +271,12 @@ export class Producer {
   }
 }
 
+/** Whatever is unknown of an opening, nothing was inserted. */
+function asNotSent(error: unknown): never {
+  if (!(error instanceof StoreUnavailableError) || !error.mayHaveHappened) throw error;
+  throw new StoreUnavailableError(error.message, { cause: error, mayHaveHappened: false });
+}
+
 /** An earlier try may have been stored, whatever the last one says. */
 function inDoubt(error: StoreUnavailableError): StoreUnavailableError {
   if (error.mayHaveHappened) return error;
@@ -214,9 +297,13 @@ function repeatedAsAdded(
   );
 }
 
+/** Never where the insert may have happened: the job would run twice. */
+function isSurelyAway(error: unknown): boolean {
+  return error instanceof StoreUnavailableError && !error.mayHaveHappened;
+}
+
 /** Trouble with the store is everybody's; all else concerns one item. */
 function isAboutStore(error: HoldfastError): boolean {
-  return (
-    error.isRetryable && !(error instanceof QueueFullError) && !(error instanceof KeyBusyError)
-  );
+  const items = [QueueFullError, KeyBusyError, InlineRefusedError];
+  return error.isRetryable && !items.some((Class) => error instanceof Class);
 }

@@ -1,7 +1,12 @@
-/** How long finished jobs are kept. Work that has not finished is never touched. */
+/**
+ * How long finished jobs and the entries of the ledger are kept. Work that has not finished is never
+ * touched.
+ */
 import { InvalidOptionError } from "../core/errors.ts";
 import { FINISHED_STATUSES, type FinishedStatus } from "../core/job.ts";
+import { LEDGER_KINDS, type LedgerKind } from "../core/ledger.ts";
 import { checkName } from "../core/names.ts";
+import { checkObject, checkWhole, MAX_DURATION_MS, refuseUnknown } from "../core/option-checks.ts";
 import type { Retention as RetentionPolicy } from "../core/store.ts";
 
 const DAY_MS = 86_400_000;
@@ -18,6 +23,8 @@ export type KeepRules = { readonly [Status in FinishedStatus]?: KeepRule | null 
 export interface RetentionOptions extends KeepRules {
   /** Rules of single queues; a status they leave out follows the general rule. */
   readonly queues?: Readonly<Record<string, KeepRules>>;
+  /** Of the ledger's entries. Null keeps for ever. Default: failures 14 days, audits a year. */
+  readonly ledger?: { readonly [Kind in LedgerKind]?: { readonly maxAgeMs: number } | null };
 }
 
 const DEFAULT_RULES: Required<KeepRules> = {
@@ -26,13 +33,21 @@ const DEFAULT_RULES: Required<KeepRules> = {
   cancelled: { maxAgeMs: 14 * DAY_MS },
 };
 
+const DEFAULT_LEDGER: Required<NonNullable<RetentionOptions["ledger"]>> = {
+  failure: { maxAgeMs: 14 * DAY_MS },
+  audit: { maxAgeMs: 365 * DAY_MS },
+};
+
 export class Retention {
   /** What `prune` is told. */
   readonly policies: readonly RetentionPolicy[];
+  /** What `trim` of the ledger is told. */
+  readonly ledger: readonly { readonly kind: LedgerKind; readonly olderThanMs: number }[];
   readonly #discarded = new Set<string>();
 
   constructor(options: RetentionOptions = {}) {
-    const { queues = {}, ...general } = options;
+    const { queues = {}, ledger = {}, ...general } = options;
+    this.ledger = ledgerRules(ledger);
     const policies = policiesOf(null, { ...DEFAULT_RULES, ...general });
     for (const [queue, rules] of Object.entries(queues)) {
       policies.push(...policiesOf(checkName("queue", queue), rules));
@@ -75,5 +90,18 @@ function policiesOf(queue: string | null, rules: KeepRules): RetentionPolicy[] {
       }
     }
     return policy;
+  });
+}
+
+function ledgerRules(rules: NonNullable<RetentionOptions["ledger"]>): Retention["ledger"] {
+  checkObject("retention.ledger", rules);
+  refuseUnknown("retention.ledger", rules, LEDGER_KINDS);
+  const all = { ...DEFAULT_LEDGER, ...rules };
+  return LEDGER_KINDS.flatMap((kind) => {
+    const rule = all[kind];
+    if (rule === null) return [];
+    const { maxAgeMs } = rule;
+    const what = `retention.ledger.${kind}.maxAgeMs`;
+    return [{ kind, olderThanMs: checkWhole(what, maxAgeMs, { min: 1, max: MAX_DURATION_MS }) }];
   });
 }

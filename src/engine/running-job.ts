@@ -25,9 +25,9 @@ export interface Intent {
 
 export type SpawnTarget = string | JobContract;
 
-/** What a running job needs from its worker. */
+/** What a running job needs from its worker, or from the caller it runs in. */
 export interface RunningJobHost {
-  readonly keeper: LeaseKeeper;
+  readonly keeper: Pick<LeaseKeeper, "ridersWait" | "demand" | "write">;
   /** Validates and completes a job to be spawned. */
   compose(
     target: SpawnTarget,

@@ -12,9 +12,16 @@ export class Settler {
   readonly #link: StoreLink;
   readonly #runtime: Runtime;
   readonly #batcher: Batcher<Settlement, SettleResult>;
+  readonly #onAnswered: () => void;
   #givenUp = false;
 
-  constructor(options: { readonly link: StoreLink; readonly runtime: Runtime }) {
+  constructor(options: {
+    readonly link: StoreLink;
+    readonly runtime: Runtime;
+    /** Some outcomes have reached the store: fewer wait. */
+    readonly onAnswered: () => void;
+  }) {
+    this.#onAnswered = options.onAnswered;
     this.#link = options.link;
     this.#runtime = options.runtime;
     this.#batcher = new Batcher({
@@ -52,7 +59,9 @@ export class Settler {
   async #settle(settlements: readonly Settlement[]): Promise<SettleResult[]> {
     for (let failures = 0; ;) {
       try {
-        return await this.#link.call((store) => store.settle(settlements));
+        const results = await this.#link.call((store) => store.settle(settlements));
+        this.#onAnswered();
+        return results;
       } catch (error) {
         if (this.#givenUp || !isRetryable(error)) throw error;
         failures += 1;
@@ -63,9 +72,10 @@ export class Settler {
   }
 }
 
-function settlementBytes(settlement: Settlement): number {
-  let length = settlement.outcome.kind === "succeed" ? (settlement.outcome.result?.length ?? 0) : 0;
-  for (const job of settlement.spawn ?? []) length += job.payload.length;
+function settlementBytes({ outcome, spawn, entries, outbox }: Settlement): number {
+  let length = outcome.kind === "succeed" ? (outcome.result?.length ?? 0) : 0;
+  for (const job of spawn ?? []) length += job.payload.length;
+  for (const entry of entries ?? outbox ?? []) length += entry.body.length;
   // UTF-16 units to UTF-8 bytes, at worst; failures and riders are small and bounded.
   return length * 3;
 }

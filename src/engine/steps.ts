@@ -15,13 +15,13 @@ const NOTHING = "";
 
 export class Steps {
   readonly #attempt: Attempt;
-  readonly #keeper: LeaseKeeper;
+  readonly #keeper: Pick<LeaseKeeper, "write">;
   readonly #stored = new Map<string, string>();
   /** Called in this attempt. */
   readonly #called = new Set<string>();
   #bytes = 0;
 
-  constructor(attempt: Attempt, keeper: LeaseKeeper) {
+  constructor(attempt: Attempt, keeper: Pick<LeaseKeeper, "write">) {
     this.#attempt = attempt;
     this.#keeper = keeper;
     for (const { name, value } of attempt.job.steps) this.#keep(name, value);

@@ -6,6 +6,7 @@
 import { HoldfastError, StoreUnavailableError } from "../core/errors.ts";
 import type { Store } from "../core/store.ts";
 import type { Logger } from "./logger.ts";
+import { Pulse } from "./pulse.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Touch } from "./touch.ts";
 
@@ -19,6 +20,7 @@ export interface StoreLinkOptions {
 export class StoreLink {
   readonly store: Store;
   readonly touch: Touch;
+  readonly pulse: Pulse;
   readonly #runtime: Runtime;
   readonly #logger: Logger;
   #away = false;
@@ -26,21 +28,26 @@ export class StoreLink {
   constructor(options: StoreLinkOptions) {
     this.store = options.store;
     this.touch = options.touch;
+    this.pulse = new Pulse(options.runtime);
     this.#runtime = options.runtime;
     this.#logger = options.logger;
   }
 
   async call<Out>(verb: (store: Store) => Promise<Out>): Promise<Out> {
+    const asked = this.touch.asked(this.#runtime.monotonic());
     try {
       const out = await verb(this.store);
-      this.touch.answered(this.#runtime.monotonic());
+      this.touch.answered(asked, this.#runtime.monotonic());
+      this.pulse.answered();
       if (this.#away) {
         this.#away = false;
         this.#logger.info("the store answers again");
       }
       return out;
     } catch (error) {
-      if (error instanceof StoreUnavailableError) this.touch.broken();
+      if (error instanceof StoreUnavailableError) this.touch.broken(asked);
+      else this.touch.answered(asked, this.#runtime.monotonic());
+      this.pulse.failed(error);
       if (!this.#away && isRetryable(error)) {
         this.#away = true;
         this.#logger.warn("the store does not answer; trying again until it does", { error });

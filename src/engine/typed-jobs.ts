@@ -1,7 +1,7 @@
 /** The types that let `hf.enqueue("email.send", …)` and `hf.define({ … })` know their payloads. */
 import type { EnqueueOptions, JobContract, JobOptions } from "../core/contract.ts";
 import type { InferOutput, StandardSchema } from "../core/standard-schema.ts";
-import type { Receipt } from "./producer.ts";
+import type { Receipt, ReceiptStatus } from "./producer.ts";
 import type { Intent, RunningJob } from "./running-job.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- any contract, whatever its types
@@ -55,6 +55,7 @@ export interface DefinedJob<
   Input = unknown,
   Output = Input,
   Result = unknown,
+  Status extends ReceiptStatus = "added" | "duplicate",
 > extends JobContract<Type, Input, Output, Result> {
-  enqueue(payload: Input, options?: EnqueueOptions): Promise<Receipt<Result>>;
+  enqueue(payload: Input, options?: EnqueueOptions): Promise<Receipt<Result, Status>>;
 }

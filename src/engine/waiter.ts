@@ -15,18 +15,27 @@ interface Waiting {
   readonly failed: (error: unknown) => void;
 }
 
+export interface WaiterOptions {
+  readonly store: Store;
+  readonly runtime: Runtime;
+  /** A job the store does not know yet, and will. */
+  readonly isComing: (id: string) => boolean;
+}
+
 export class Waiter {
   readonly #store: Store;
   readonly #runtime: Runtime;
+  readonly #isComing: (id: string) => boolean;
   readonly #waiting = new Map<string, Set<Waiting>>();
   #stopListening: (() => void) | null = null;
   #timer: Timer | null = null;
   #looking = false;
   #lookAgain = false;
 
-  constructor(options: { readonly store: Store; readonly runtime: Runtime }) {
+  constructor(options: WaiterOptions) {
     this.#store = options.store;
     this.#runtime = options.runtime;
+    this.#isComing = options.isComing;
   }
 
   waitFor(ref: JobRef, options: { readonly timeoutMs: number | null }): Promise<FinishedJob> {
@@ -118,6 +127,7 @@ export class Waiter {
 
   #tell(id: string, found: Awaited<ReturnType<Store["get"]>>[number]): void {
     if (found === null) {
+      if (this.#isComing(id)) return;
       this.#fail(id, new JobNotFoundError(`there is no job ${id}: was it removed?`));
       return;
     }

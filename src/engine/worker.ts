@@ -15,9 +15,11 @@ import type { LeaseReply, Wakeup } from "../core/store.ts";
 import { Attempt } from "./attempt.ts";
 import { Chores } from "./chores.ts";
 import { DEFAULT_MAX_CRASHES } from "../core/contract.ts";
+import type { WorkerHealth } from "./health.ts";
 import { interleave } from "./interleave.ts";
 import { JobRunner, type JobRunnerOptions } from "./job-runner.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
+import { Pulse } from "./pulse.ts";
 import { ABORT_PATIENCE_MS } from "./run-handler.ts";
 import { waitAtMost, type Timer } from "./runtime.ts";
 import { Settler } from "./settler.ts";
@@ -40,7 +42,7 @@ const SUSPECT_BACK_MS = 1_000;
 
 export type WorkerHost = Pick<
   JobRunnerOptions,
-  "runtime" | "logger" | "events" | "registry" | "retention" | "compose"
+  "runtime" | "logger" | "events" | "registry" | "retention" | "bookkeeper" | "compose"
 > & { readonly store: StoreLink["store"] };
 
 export class Worker {
@@ -52,6 +54,7 @@ export class Worker {
   readonly #settler: Settler;
   readonly #runner: JobRunner;
   readonly #chores: Chores;
+  readonly #leasePulse: Pulse;
   readonly #running = new Set<Attempt>();
   readonly #waiting: Attempt[] = [];
   #phase: "working" | "stopping" | "stopped" = "working";
@@ -75,7 +78,8 @@ export class Worker {
     const touch = new Touch({ longestGapMs: leaseMs / 2 });
     this.#link = new StoreLink({ store, runtime, logger, touch });
     this.#keeper = new LeaseKeeper({ link: this.#link, runtime, logger, leaseMs, renewMs });
-    this.#settler = new Settler({ link: this.#link, runtime });
+    const onAnswered = (): void => this.#fill();
+    this.#settler = new Settler({ link: this.#link, runtime, onAnswered });
     this.#runner = new JobRunner({
       ...host,
       link: this.#link,
@@ -84,6 +88,7 @@ export class Worker {
       unknownTypes: new UnknownTypes({ runtime, logger }),
     });
     this.#chores = new Chores({ ...host, link: this.#link, leaseMs });
+    this.#leasePulse = new Pulse(runtime);
     this.#turnover = new Turnover(runtime);
     this.#suspects = new Suspects({
       runtime,
@@ -113,6 +118,22 @@ export class Worker {
   get isIdle(): boolean {
     const { size } = this.#running;
     return size + this.#waiting.length === 0 && this.#pollTimer !== null && this.#settler.isIdle;
+  }
+
+  /** Null once it stops. A worker whose slots are all taken asks for nothing: its renewals tell. */
+  get health(): WorkerHealth | null {
+    if (this.#phase !== "working") return null;
+    const { leaseMs } = this.#settings;
+    const { pulse } = this.#link;
+    const isFull = this.#wanted().limit <= 0 || this.#suspects.keepQuiet;
+    const isClaiming = isFull || this.#leasePulse.ageMs <= leaseMs;
+    return {
+      id: this.id,
+      ok: isClaiming && pulse.ageMs <= leaseMs,
+      lastLeaseAt: this.#leasePulse.lastAt,
+      lastCallAt: pulse.lastAt,
+      running: this.#running.size,
+    };
   }
 
   /**
@@ -164,6 +185,7 @@ export class Worker {
         }),
       );
       this.#leaseFailures = 0;
+      this.#leasePulse.answered();
       this.#leasing = null;
       this.#accept(reply, sentAt);
       waitMs = this.#waitMs(reply);
@@ -176,15 +198,26 @@ export class Worker {
     if (this.#phase !== "working") return;
     if (this.#leaseAgain && this.#leaseFailures === 0) waitMs = 0;
     if (waitMs === 0) this.#fill();
-    else this.#pollTimer ??= runtime.timer(waitMs, () => void this.#lease());
+    else this.#askIn(waitMs);
+  }
+
+  #askIn(ms: number): void {
+    this.#pollTimer ??= this.#host.runtime.timer(ms, () => {
+      // Over, whether it can ask now or not: a timer that is kept would keep a free slot from asking.
+      this.#pollTimer = null;
+      void this.#lease();
+    });
   }
 
   #waitMs({ jobs, nextInMs }: LeaseReply): number {
     if (nextInMs === 0) return jobs.length > 0 ? 0 : CROWDED_MS;
-    const { pollMs } = this.#settings;
-    // Jitter, or the workers of a fleet would poll in step.
-    const pollInMs = pollMs * (0.75 + this.#host.runtime.random() / 4);
+    const pollInMs = this.#pollInMs();
     return Math.min(nextInMs ?? pollInMs, pollInMs);
+  }
+
+  /** With chance in it, or the workers of a fleet would poll in step. */
+  #pollInMs(): number {
+    return this.#settings.pollMs * (0.75 + this.#host.runtime.random() / 4);
   }
 
   #wanted(): { limit: number; cappedLimit: number } {

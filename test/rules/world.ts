@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Holdfast, type HoldfastOptions, type Logger, type Store } from "../../src/index.ts";
+import type { Resilience } from "../../src/index.ts";
 import { memoryStore } from "../../src/stores/memory/index.ts";
 import { settlePromises, VirtualTime } from "../../src/testing/virtual-time.ts";
 
@@ -31,7 +32,10 @@ export interface World {
   close(): Promise<void>;
 }
 
-export interface ProcessOptions extends Partial<Omit<HoldfastOptions, "store" | "runtime">> {
+export interface ProcessOptions extends Partial<
+  Omit<HoldfastOptions, "store" | "runtime" | "resilient">
+> {
+  readonly resilient?: Resilience;
   /** Stands between this process and the store. */
   readonly link?: (store: Store) => Store;
 }
@@ -68,7 +72,10 @@ export async function openWorld(name: StoreName): Promise<World> {
       };
       const mortal = dyingWith(link(own), () => alive, calls);
       const logger = options.logger ?? noting(said);
-      const hf = new Holdfast({ ...options, logger, store: mortal, runtime });
+      const hf = new Holdfast<readonly [], Resilience | undefined>({
+        ...(options as object),
+        ...{ logger, store: mortal, runtime },
+      }) as unknown as Holdfast;
       living.add(hf);
       return {
         hf,

@@ -114,7 +114,8 @@ export class Network {
 
   /** How long after that a call that was given up is done at last. */
   latenessMs(): number {
-    return this.#draw.between(0, 2) * this.#leaseMs;
+    // Some so soon that the attempt is still running, some so late that it has long been reaped.
+    return this.#draw.between(0, this.#draw.chance(0.5) ? 0.1 : 2) * this.#leaseMs;
   }
 
   /** Does somebody who calls while the store is away hear so at once, or must they give up waiting? */

@@ -86,5 +86,10 @@ function differenceOf(job: JobFacts, found: StoredJob | JobSummary) {
     const message = `shown as due at ${found.runAt}, it is ${job.runAt}`;
     return { name: "the store shows what happened", message } as const;
   }
+  // Only a whole job shows it; a page of many does not.
+  if ("checkpoint" in found && found.checkpoint !== job.checkpoint) {
+    const message = `shown with checkpoint ${found.checkpoint}, ${job.checkpoint} is stored`;
+    return { name: "what was saved comes back", message } as const;
+  }
   return null;
 }

@@ -1,0 +1,41 @@
+/** When the other side answered last: for people, and for those who ask whether this process is well. */
+import { StoreUnavailableError } from "../core/errors.ts";
+import type { Runtime } from "./runtime.ts";
+
+export class Pulse {
+  readonly #runtime: Runtime;
+  #lastAt: number | null = null;
+  #lastMonotonic = -Infinity;
+  #isAway = false;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  answered(): void {
+    this.#lastAt = this.#runtime.wallClock();
+    this.#lastMonotonic = this.#runtime.monotonic();
+    this.#isAway = false;
+  }
+
+  /** An error that the other side thought of is an answer too. */
+  failed(error: unknown): void {
+    if (error instanceof StoreUnavailableError) this.#isAway = true;
+    else this.answered();
+  }
+
+  /** By this host's clock. Null: never. */
+  get lastAt(): Date | null {
+    return this.#lastAt === null ? null : new Date(this.#lastAt);
+  }
+
+  /** Infinite if it never answered. */
+  get ageMs(): number {
+    return this.#runtime.monotonic() - this.#lastMonotonic;
+  }
+
+  /** The last call got no answer. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+}

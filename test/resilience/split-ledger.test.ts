@@ -1,0 +1,98 @@
+/** Jobs in one store, the ledger in another that is away for a while, a worker killed in the middle. */
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Holdfast, type Receipt, type Store } from "../../src/index.ts";
+import { sqliteStore } from "../../src/stores/sqlite/index.ts";
+import { SERVERS, type OutageServer } from "./outage-servers.ts";
+
+const WORKER = fileURLToPath(new URL("split-worker.ts", import.meta.url));
+
+describe.each(SERVERS)("jobs in SQLite with a ledger in $name", ({ name, start, store }) => {
+  let server: OutageServer;
+  let folder: string;
+  let file: string;
+  let hf: Holdfast;
+  let ledger: Store;
+  const children: ChildProcess[] = [];
+  beforeAll(async () => {
+    server = await start();
+    folder = await mkdtemp(join(tmpdir(), "holdfast-split-"));
+    file = join(folder, "jobs.db");
+    hf = new Holdfast({ store: sqliteStore({ file }) });
+    ledger = store(server.url);
+    await ledger.open();
+  });
+  afterAll(async () => {
+    for (const child of children) child.kill("SIGKILL");
+    await hf.close();
+    await ledger.close();
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function startWorker(): Promise<ChildProcess> {
+    const child = fork(WORKER, [file, name, server.url], { execArgv: [] });
+    children.push(child);
+    await once(child, "message");
+    return child;
+  }
+
+  async function enqueue(count: number): Promise<Receipt[]> {
+    const items = Array.from({ length: count }, (_, n) => ({ type: "work", payload: n }));
+    const answers = await hf.enqueueAll(items.map((item) => ({ ...item, queue: "default" })));
+    return answers as Receipt[];
+  }
+
+  async function areDead(receipts: readonly Receipt[]): Promise<void> {
+    for (const receipt of receipts) {
+      expect(await hf.waitFor(receipt, { timeoutMs: 20_000 })).toMatchObject({ status: "dead" });
+    }
+  }
+
+  async function jobsInLedger(): Promise<(string | null)[]> {
+    const jobs: (string | null)[] = [];
+    for (let cursor: string | null = null; ;) {
+      const page: Awaited<ReturnType<Store["ledger"]["read"]>> = await ledger.ledger.read(
+        { kind: "failure" },
+        { limit: 200, cursor },
+      );
+      jobs.push(...page.entries.map(({ jobId }) => jobId));
+      cursor = page.nextCursor;
+      if (cursor === null) return jobs;
+    }
+  }
+
+  it("no job waits for the ledger, and no entry is lost or doubled", async () => {
+    const first = await startWorker();
+    const before = await enqueue(50);
+    await areDead(before);
+
+    await server.halt("fast");
+    const during = await enqueue(300);
+    // Somewhere in the middle.
+    await new Promise<void>((resolve) => {
+      let ran = 0;
+      first.on("message", () => (ran += 1) === 100 && resolve());
+    });
+    first.kill("SIGKILL");
+    await once(first, "exit");
+    const second = await startWorker();
+    await areDead(during);
+    expect(second.exitCode).toBeNull();
+
+    await server.resume();
+    const after = await enqueue(50);
+    await areDead(after);
+    const all = [...before, ...during, ...after].map(({ id }) => id);
+    for (let found = 0; found < all.length; found = (await jobsInLedger()).length);
+    expect((await jobsInLedger()).map(String).toSorted()).toEqual(all.toSorted());
+    second.send("end");
+    await once(second, "exit");
+    expect(await jobsInLedger()).toHaveLength(all.length);
+  });
+});
