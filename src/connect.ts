@@ -4,20 +4,23 @@
  */
 import { InvalidOptionError } from "./core/errors.ts";
 import type { Store } from "./core/store.ts";
-import type { HoldfastOptions, Resilience } from "./engine/holdfast-options.ts";
+import type { Resilience, Settings } from "./engine/holdfast-options.ts";
 import type { AnyContract } from "./engine/typed-jobs.ts";
 import { Holdfast } from "./holdfast.ts";
 
 /**
- * `sqlite:jobs.db`, `sqlite::memory:`, `memory:`, `postgres://user:password@host/database`. Resolves once
- * the store is open.
+ * `sqlite:jobs.db`, `sqlite::memory:`, `memory:`, `postgres://user:password@host/database` (with
+ * `?schema=jobs` and `&pooler=transaction` if need be). Resolves once the store is open.
  */
 export async function connect<
   const Jobs extends readonly AnyContract[] = readonly [],
   const How extends Resilience | undefined = undefined,
->(url: string, options?: Omit<HoldfastOptions<Jobs, How>, "store">): Promise<Holdfast<Jobs, How>> {
+>(
+  url: string,
+  options: Settings<Jobs> & { readonly resilient?: How | undefined } = {},
+): Promise<Holdfast<Jobs, How>> {
   const store = await storeOf(url);
-  const hf = new Holdfast<Jobs, How>({ ...options, store } as HoldfastOptions<Jobs, How>);
+  const hf = new Holdfast<Jobs, How>({ ...options, store });
   await hf.info();
   return hf;
 }
@@ -36,7 +39,8 @@ async function storeOf(url: string): Promise<Store> {
     case "postgres":
     case "postgresql": {
       const { postgresStore } = await import("./stores/postgres/index.ts");
-      return postgresStore({ url });
+      const { plain, own } = splitUrl(url, ["schema", "pooler"]);
+      return postgresStore({ url: plain, ...own });
     }
     case "memory": {
       const { memoryStore } = await import("./stores/memory/index.ts");
@@ -47,4 +51,20 @@ async function storeOf(url: string): Promise<Store> {
         "connect takes sqlite:<file>, postgres://… or memory: as its URL (credentials are never shown here)",
       );
   }
+}
+
+/** Takes the parameters that are for the store out of a URL: the driver would not know them. */
+function splitUrl<Name extends string>(
+  url: string,
+  names: readonly Name[],
+): { plain: string; own: Partial<Record<Name, never>> } {
+  const parsed = new URL(url);
+  const own: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const value = parsed.searchParams.get(name);
+    if (value !== null) own[name] = value;
+    parsed.searchParams.delete(name);
+  }
+  // Whether a value is one that the store takes is for the store to say.
+  return { plain: parsed.href, own: own as Partial<Record<Name, never>> };
 }

@@ -10,7 +10,7 @@ import { systemRuntime, type Runtime } from "./runtime.ts";
 import type { SpoolStore } from "./spool.ts";
 import type { AnyContract } from "./typed-jobs.ts";
 
-interface Settings<Jobs extends readonly AnyContract[]> {
+export interface Settings<Jobs extends readonly AnyContract[]> {
   /** Contracts known from the start: they type and route `hf.enqueue("type", …)`. */
   readonly jobs?: Jobs | undefined;
   /**

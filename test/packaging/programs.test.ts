@@ -6,6 +6,7 @@ import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startPgbouncer } from "../servers/pgbouncer.ts";
 import { postgresDatabase } from "../servers/postgres-database.ts";
 import { installPackage, type InstalledPackage } from "./install-package.ts";
 
@@ -23,6 +24,10 @@ const STORES = {
   sqlite: { from: "sqliteStore", made: `sqliteStore({ file: "jobs.db" })` },
   memory: { from: "memoryStore", made: "memoryStore()" },
   postgres: { from: "postgresStore", made: "postgresStore({ url: process.env.DATABASE_URL! })" },
+  pgbouncer: {
+    from: "postgresStore",
+    made: `postgresStore({ url: process.env.DATABASE_URL!, pooler: "transaction" })`,
+  },
 } as const;
 type StoreName = keyof typeof STORES;
 
@@ -33,7 +38,7 @@ describe("the front door's programs", () => {
     installed = await installPackage();
     for (const store of Object.keys(STORES) as StoreName[]) {
       await cp(PROGRAMS, join(installed.folder, store), { recursive: true });
-      for (const name of [...ON_ANY_STORE, "two-processes"]) {
+      for (const name of [...ON_ANY_STORE, "two-processes", "transaction-postgres"]) {
         const file = join(installed.folder, store, `${name}.ts`);
         await writeFile(file, onStore(store, await readFile(file, "utf8")));
       }
@@ -65,6 +70,15 @@ describe("the front door's programs", () => {
     await drop();
   }
 
+  async function runsThroughPgbouncer(name: string) {
+    const { url: direct, drop } = await postgresDatabase();
+    const { url, stop } = await startPgbouncer(direct);
+    const byUrl = `${url}?pooler=transaction`;
+    await runs("pgbouncer", name, { DATABASE_URL: url, HOLDFAST_URL: byUrl });
+    await stop();
+    await drop();
+  }
+
   for (const name of ON_ANY_STORE) {
     it(`${name} runs on SQLite`, () => runs("sqlite", name));
     it(`${name} runs on memory`, () => runs("memory", name));
@@ -76,6 +90,7 @@ describe("the front door's programs", () => {
   it("in-tests runs", () => runs("memory", "in-tests"));
   for (const name of [...ON_ANY_STORE, "by-url", "two-processes", "transaction-postgres"]) {
     it(`${name} runs on PostgreSQL`, () => runsOnPostgres(name));
+    it(`${name} runs through pgbouncer`, () => runsThroughPgbouncer(name));
   }
 
   it("all of them type-check", async () => {
@@ -90,9 +105,13 @@ function onStore(store: StoreName, program: string): string {
   const changed = program
     .replace(
       `import { sqliteStore } from "holdfast/sqlite";`,
-      `import { ${from} } from "holdfast/${store}";`,
+      `import { ${from} } from "holdfast/${store === "pgbouncer" ? "postgres" : store}";`,
     )
-    .replace(/sqliteStore\(\{ file: "[^"]+" \}\)/, made);
+    .replace(/sqliteStore\(\{ file: "[^"]+" \}\)/, made)
+    .replace(
+      "postgresStore({ pool })",
+      `postgresStore({ pool${store === "pgbouncer" ? `, pooler: "transaction"` : ""} })`,
+    );
   if (changed.includes("sqliteStore")) throw new Error("a program names its store in another way");
   return changed;
 }
