@@ -10,7 +10,8 @@ import { Holdfast } from "./holdfast.ts";
 
 /**
  * `sqlite:jobs.db`, `sqlite::memory:`, `memory:`, `postgres://user:password@host/database` (with
- * `?schema=jobs` and `&pooler=transaction` if need be). Resolves once the store is open.
+ * `?schema=jobs` and `&pooler=transaction` if need be), `redis://host:6379/0` (with `?prefix=jobs`).
+ * Resolves once the store is open.
  */
 export async function connect<
   const Jobs extends readonly AnyContract[] = readonly [],
@@ -42,13 +43,19 @@ async function storeOf(url: string): Promise<Store> {
       const { plain, own } = splitUrl(url, ["schema", "pooler"]);
       return postgresStore({ url: plain, ...own });
     }
+    case "redis":
+    case "rediss": {
+      const { redisStore } = await import("./stores/redis/index.ts");
+      const { plain, own } = splitUrl(url, ["prefix"]);
+      return redisStore({ url: plain, ...own });
+    }
     case "memory": {
       const { memoryStore } = await import("./stores/memory/index.ts");
       return memoryStore();
     }
     default:
       throw new InvalidOptionError(
-        "connect takes sqlite:<file>, postgres://… or memory: as its URL (credentials are never shown here)",
+        "connect takes sqlite:<file>, postgres://…, redis://… or memory: as its URL (credentials are never shown here)",
       );
   }
 }

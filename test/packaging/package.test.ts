@@ -12,6 +12,7 @@ const ENTRIES = {
   "holdfast/memory": "memoryStore",
   "holdfast/sqlite": "sqliteStore",
   "holdfast/postgres": "postgresStore",
+  "holdfast/redis": "redisStore",
   "holdfast/connect": "connect",
   "holdfast/testing": "testHoldfast",
   "holdfast/conformance": "storeConformance",

@@ -2,12 +2,14 @@
  * The programs people copy: each runs as it is written, against the installed package, on every store,
  * and each type-checks there under strict settings.
  */
+import { randomBytes } from "node:crypto";
 import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startPgbouncer } from "../servers/pgbouncer.ts";
 import { postgresDatabase } from "../servers/postgres-database.ts";
+import { serverUrl } from "../servers/server-desk.ts";
 import { installPackage, type InstalledPackage } from "./install-package.ts";
 
 const PROGRAMS = fileURLToPath(new URL("programs", import.meta.url));
@@ -27,6 +29,10 @@ const STORES = {
   pgbouncer: {
     from: "postgresStore",
     made: `postgresStore({ url: process.env.DATABASE_URL!, pooler: "transaction" })`,
+  },
+  redis: {
+    from: "redisStore",
+    made: "redisStore({ url: process.env.REDIS_URL!, prefix: process.env.REDIS_PREFIX! })",
   },
 } as const;
 type StoreName = keyof typeof STORES;
@@ -70,6 +76,13 @@ describe("the front door's programs", () => {
     await drop();
   }
 
+  async function runsOnRedis(name: string) {
+    const url = await serverUrl("redis");
+    const prefix = `test_${randomBytes(6).toString("hex")}`;
+    const env = { REDIS_URL: url, REDIS_PREFIX: prefix, HOLDFAST_URL: `${url}?prefix=${prefix}` };
+    await runs("redis", name, env);
+  }
+
   async function runsThroughPgbouncer(name: string) {
     const { url: direct, drop } = await postgresDatabase();
     const { url, stop } = await startPgbouncer(direct);
@@ -91,6 +104,10 @@ describe("the front door's programs", () => {
   for (const name of [...ON_ANY_STORE, "by-url", "two-processes", "transaction-postgres"]) {
     it(`${name} runs on PostgreSQL`, () => runsOnPostgres(name));
     it(`${name} runs through pgbouncer`, () => runsThroughPgbouncer(name));
+  }
+
+  for (const name of [...ON_ANY_STORE, "by-url", "two-processes"]) {
+    it(`${name} runs on Redis`, () => runsOnRedis(name));
   }
 
   it("all of them type-check", async () => {

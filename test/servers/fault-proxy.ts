@@ -1,7 +1,7 @@
 /**
- * A TCP proxy that fails on command: cuts, swallows everything, or lets requests through and loses
- * the replies. What it swallowed is gone for good, as behind a firewall that forgot a connection:
- * after it has healed, only new connections work.
+ * A TCP proxy that fails on command: cuts, swallows everything, lets requests through and loses the
+ * replies, or is slow. What it swallowed is gone for good, as behind a firewall that forgot a
+ * connection: after it has healed, only new connections work. What was slow arrives, in order.
  */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
@@ -21,6 +21,7 @@ export class FaultProxy {
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
   #mode: ProxyMode = "open";
+  #delayMs = 0;
 
   constructor(targetUrl: string) {
     this.#target = new URL(targetUrl);
@@ -51,6 +52,11 @@ export class FaultProxy {
     for (const pair of this.#pairs) pair.mode = "deaf";
   }
 
+  /** From now on everything takes so much longer, each way. */
+  slow(delayMs: number): void {
+    this.#delayMs = delayMs;
+  }
+
   /** Ends every connection. */
   cut(): void {
     for (const { client, server } of this.#pairs) {
@@ -69,8 +75,13 @@ export class FaultProxy {
     const server = connect(Number(this.#target.port), this.#target.hostname);
     const pair: Pair = { client, server, mode: this.#mode };
     this.#pairs.add(pair);
-    client.on("data", (data) => void (pair.mode !== "hole" && server.write(data)));
-    server.on("data", (data) => void (pair.mode === "open" && client.write(data)));
+    const [there, back] = [new Pipe(server), new Pipe(client)];
+    client.on("data", (data) => {
+      if (pair.mode !== "hole") there.send(data, this.#delayMs);
+    });
+    server.on("data", (data) => {
+      if (pair.mode === "open") back.send(data, this.#delayMs);
+    });
     const over = (): void => {
       this.#pairs.delete(pair);
       client.destroy();
@@ -82,5 +93,34 @@ export class FaultProxy {
       socket.on("error", over);
       socket.on("close", over);
     }
+  }
+}
+
+/** One direction of a connection. Bytes arrive in the order in which they were sent, however late. */
+class Pipe {
+  readonly #to: Socket;
+  readonly #late: { readonly dueAt: number; readonly data: Uint8Array | string }[] = [];
+
+  constructor(to: Socket) {
+    this.#to = to;
+  }
+
+  send(data: Uint8Array | string, delayMs: number): void {
+    if (delayMs === 0 && this.#late.length === 0) {
+      this.#to.write(data);
+      return;
+    }
+    this.#late.push({ dueAt: performance.now() + delayMs, data });
+    if (this.#late.length === 1) this.#wait();
+  }
+
+  #wait(): void {
+    const waitMs = Math.max(0, this.#late[0]!.dueAt - performance.now());
+    const timer = setTimeout(() => {
+      const { data } = this.#late.shift()!;
+      if (!this.#to.destroyed) this.#to.write(data);
+      if (this.#late.length > 0) this.#wait();
+    }, waitMs);
+    timer.unref();
   }
 }

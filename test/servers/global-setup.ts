@@ -1,8 +1,17 @@
 /** Before and after a whole test run; see `server-desk.ts`. */
+import { startMongodb, startStandaloneMongodb } from "./mongodb.ts";
 import { startPostgres } from "./postgres.ts";
+import { startRedisCluster } from "./redis-cluster.ts";
+import { startRedis } from "./redis.ts";
 import { ServerDesk } from "./server-desk.ts";
 
-const desk = new ServerDesk({ postgres: startPostgres });
+const desk = new ServerDesk({
+  postgres: startPostgres,
+  mongodb: startMongodb,
+  "mongodb-standalone": startStandaloneMongodb,
+  redis: startRedis,
+  "redis-cluster": startRedisCluster,
+});
 
 export async function setup(): Promise<void> {
   await desk.open();

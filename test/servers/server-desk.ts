@@ -13,7 +13,7 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-export type ServerName = "postgres";
+export type ServerName = "postgres" | "mongodb" | "mongodb-standalone" | "redis" | "redis-cluster";
 
 /** Where test processes find the desk: a port of this machine. */
 const DESK_VARIABLE = "HOLDFAST_TEST_DESK_PORT";

@@ -1,0 +1,35 @@
+import { HISTORY_LENGTH, LOG_LENGTH, type AdoptedJob } from "../../core/job.ts";
+import type { InsertResult } from "../../core/store.ts";
+import { failureText, sharedArgs } from "./args.ts";
+import { bodyOf } from "./body.ts";
+import type { Arg } from "./client-like.ts";
+import { categoryNumber, statusNumber } from "./header.ts";
+import { addInTurn, type InsertHow } from "./insert.ts";
+import { packAttempt } from "./trail.ts";
+
+export async function adopt(how: InsertHow, jobs: readonly AdoptedJob[]): Promise<InsertResult[]> {
+  return addInTurn(how, jobs, { script: "adopt", head: [], args: adoptedArgs, isKnown: true });
+}
+
+function adoptedArgs(job: AdoptedJob, queue: number): Arg[] {
+  const { payload, meta, trace, error, result, reason, checkpoint } = job;
+  const details = Object.entries({
+    r: result,
+    e: error === null ? null : failureText(error),
+    w: reason,
+    c: checkpoint,
+  }).flatMap(([letter, text]) => (text === null ? [] : [letter, text]));
+  const logs = job.logs.slice(-LOG_LENGTH);
+  const history = job.history.slice(-HISTORY_LENGTH);
+  return [
+    ...[queue, job.id, ...sharedArgs(job)],
+    ...[statusNumber(job.status), job.attempts, job.crashes, job.fence],
+    categoryNumber(error?.category),
+    ...[job.createdAt, job.runAt, job.startedAt ?? -1, job.finishedAt ?? -1],
+    bodyOf({ payload, meta, trace }),
+    ...[details.length / 2, ...details],
+    ...[job.steps.length, ...job.steps.flatMap(({ name, value }) => [name, value])],
+    ...[logs.length, ...logs.map(({ at, text }) => `${at} ${text}`)],
+    ...[history.length, ...history.map(packAttempt)],
+  ];
+}

@@ -1,0 +1,91 @@
+/** Arguments of scripts: flat lists, because a script that parsed JSON would be several times slower. */
+import type { AdoptedJob, DedupeKey, Failure, KeyLifetime, NewJob } from "../../core/job.ts";
+import type { LedgerEntry } from "../../core/ledger.ts";
+import type { JobFilter, Riders } from "../../core/store.ts";
+import { bodyOf } from "./body.ts";
+import type { Arg } from "./client-like.ts";
+import { categoryNumber, statusNumber, tagText } from "./header.ts";
+
+const YES = "1";
+const NO = "0";
+
+export function flag(value: boolean): string {
+  return value ? YES : NO;
+}
+
+/** Is it there, and what is it: an empty text is not the same as none. */
+export function optional(text: string | null | undefined): [string, string] {
+  return text === null || text === undefined ? [NO, ""] : [YES, text];
+}
+
+/** Empty means none. */
+export function orEmpty(value: number | null | undefined): Arg {
+  return value ?? "";
+}
+
+export function newJobArgs(job: NewJob, queue: number): Arg[] {
+  const { id, runAt, delayMs, payload, meta, trace } = job;
+  const body = bodyOf({ payload, meta, trace });
+  return [queue, id, ...sharedArgs(job), orEmpty(runAt), delayMs, body];
+}
+
+/** What is the same in new and in adopted jobs. */
+export function sharedArgs(job: NewJob | AdoptedJob): Arg[] {
+  const { group, type, priority, maxAttempts, tags, dedupe } = job;
+  return [group, type, priority, maxAttempts, tagText(tags), ...keyArgs(dedupe)];
+}
+
+function keyArgs(dedupe: DedupeKey | null): Arg[] {
+  if (dedupe === null) return [NO];
+  return [YES, dedupe.key, dedupe.hash, lifetimeNumber(dedupe.lifetime)];
+}
+
+function lifetimeNumber(lifetime: KeyLifetime): number {
+  if (lifetime === "kept") return -1;
+  return lifetime === "until-finished" ? -2 : lifetime.ttlMs;
+}
+
+export function riderArgs(riders: Riders | undefined): Arg[] {
+  if (riders === undefined) return [NO];
+  const { progress, checkpoint, logs = [], steps = [] } = riders;
+  return [
+    YES,
+    ...optional(progress === undefined ? null : JSON.stringify(progress)),
+    ...optional(checkpoint),
+    logs.length,
+    ...logs,
+    steps.length,
+    ...steps.flatMap(({ name, value }) => [name, value]),
+  ];
+}
+
+export function failureText(failure: Failure | null): string {
+  if (failure === null) return "";
+  const { category, message, stack, fingerprint } = failure;
+  return JSON.stringify({ category, message, stack, fingerprint });
+}
+
+/** `rest` is what never changes, and what filters look into. */
+export function entryArgs(entry: LedgerEntry): Arg[] {
+  const { id, at, state, body, kind, jobId, type, queue, group, category } = entry;
+  const rest = Object.entries({ kind, jobId, type, queue, group, category });
+  const known = Object.fromEntries(rest.filter(([, value]) => value !== null));
+  return [id, orEmpty(at), state, body, JSON.stringify(known)];
+}
+
+export const NO_FILTER: readonly Arg[] = ["-"];
+
+export function filterArgs(filter: JobFilter, frozenAt: number | null = null): Arg[] {
+  const { status, delayed, group, type, tag, category, from, to } = filter;
+  return [
+    "f",
+    // No status at all fits none.
+    status === undefined ? "" : `0${status.map(statusNumber).join("")}`,
+    delayed === undefined ? "" : flag(delayed),
+    ...optional(group),
+    ...optional(type),
+    ...optional(tag),
+    category === undefined ? "" : categoryNumber(category),
+    ...[orEmpty(from), orEmpty(to), orEmpty(frozenAt)],
+  ];
+}

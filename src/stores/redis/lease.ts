@@ -1,0 +1,130 @@
+/**
+ * Leasing: the shares of the asked queues are planned here (`shares.ts`), turns and gates are in the
+ * script (lua/lease.lua). Scripts of several queues go out together, unless the caller bounds what may
+ * come from capped lines: then each must know what the one before has taken.
+ */
+import { BATCH_ITEMS } from "../../core/job.ts";
+import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
+import { flag } from "./args.ts";
+import { readBody } from "./body.ts";
+import type { Reply } from "./client-like.ts";
+import { readHeader } from "./header.ts";
+import { bytes, list, number, numberOrNull, rows, text, textOrNull } from "./reply.ts";
+import type { Server } from "./server.ts";
+import { Shares } from "./shares.ts";
+import { readSteps } from "./trail.ts";
+
+interface Demand {
+  readonly queue: string;
+  readonly limit: number;
+  readonly weight: number;
+  readonly jobs: LeasedJob[];
+  nextInMs: number | null;
+}
+
+/** One call of `lease`, and what is left of it. */
+interface Call {
+  readonly server: Server;
+  readonly request: LeaseRequest;
+  left: number;
+  cappedLeft: number;
+  /** The first error of a queue, if any. */
+  failure: unknown;
+}
+
+/** What a process remembers between its leases. */
+export class Leases {
+  readonly #shares = new Shares();
+
+  async lease(server: Server, request: LeaseRequest): Promise<LeaseReply> {
+    const limit = Math.min(BATCH_ITEMS, Math.max(0, request.limit));
+    const cappedLeft = Math.max(0, request.cappedLimit ?? limit);
+    const call: Call = { server, request, left: limit, cappedLeft, failure: null };
+    const demands = demandsOf(request);
+    if (demands.length === 0) return { jobs: [], nextInMs: null };
+    let hungry = demands;
+    do hungry = await this.#round(call, hungry);
+    while (call.left > 0 && hungry.length > 0);
+    if (call.failure !== null && call.left === limit) throw call.failure as Error;
+    const nextInMs = demands.flatMap((demand) => demand.nextInMs ?? []);
+    return {
+      jobs: demands.flatMap(({ jobs }) => jobs),
+      nextInMs: nextInMs.length === 0 ? null : Math.min(...nextInMs),
+    };
+  }
+
+  /** Answers who may have more to give. */
+  async #round(call: Call, demands: readonly Demand[]): Promise<Demand[]> {
+    const shares = this.#shares.split(demands, call.left);
+    const isBounded = call.cappedLeft < call.left;
+    const hungry: Demand[] = [];
+    const take = async (demand: Demand, index: number): Promise<void> => {
+      const share = shares[index] ?? 0;
+      const atMost = Math.min(share, demand.limit - demand.jobs.length);
+      const taken = await takeFrom(demand, atMost, call);
+      if (taken < share) this.#shares.unfilled(demand);
+      if (taken >= atMost && demand.jobs.length < demand.limit) hungry.push(demand);
+    };
+    // What one queue has given is not lost because another one failed: it is leased already.
+    const note = (error: unknown): void => void (call.failure ??= error);
+    const takeOrNote = (demand: Demand, index: number) => take(demand, index).catch(note);
+    if (isBounded) for (const [index, demand] of demands.entries()) await takeOrNote(demand, index);
+    else await Promise.all(demands.map(takeOrNote));
+    return hungry;
+  }
+}
+
+async function takeFrom(demand: Demand, atMost: number, call: Call): Promise<number> {
+  const { server, request } = call;
+  const wantsCapped = (request.cappedLimit ?? request.limit) > 0;
+  const reply = list(
+    await server.onQueues(
+      "lease",
+      [demand.queue],
+      [...[request.worker, request.leaseMs, atMost, call.cappedLeft, flag(wantsCapped)]],
+    ),
+  );
+  demand.nextInMs = numberOrNull(reply[0]);
+  call.cappedLeft -= number(reply[2]);
+  const jobs = rows(reply.slice(3), 5).map((row) => leasedJob(row, demand.queue));
+  demand.jobs.push(...jobs);
+  call.left -= jobs.length;
+  return jobs.length;
+}
+
+function demandsOf({ queues }: LeaseRequest): Demand[] {
+  const demands = new Map<string, Demand>();
+  for (const { queue, limit, weight = 1 } of queues) {
+    if (limit > 0) demands.set(queue, { queue, limit, weight, jobs: [], nextInMs: null });
+  }
+  return [...demands.values()];
+}
+
+function leasedJob(
+  [packed, body, checkpoint, steps, id]: readonly Reply[],
+  queue: string,
+): LeasedJob {
+  const header = readHeader(bytes(packed));
+  const jobId = text(id);
+  return {
+    id: jobId,
+    queue,
+    // A job is found by its queue and its id here: there is nothing more to note.
+    handle: jobId,
+    fence: header.fence,
+    group: header.group,
+    type: header.type,
+    ...readBody(text(body)),
+    priority: header.priority,
+    attempt: header.attempts,
+    maxAttempts: header.maxAttempts,
+    exhausted: !header.leaseSpent,
+    crashes: header.crashes,
+    deferrals: header.deferrals,
+    checkpoint: textOrNull(checkpoint),
+    steps: readSteps(list(steps)),
+    tags: header.tags,
+    createdAt: header.createdAt,
+    runAt: header.runAt,
+  };
+}

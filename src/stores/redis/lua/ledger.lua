@@ -1,0 +1,29 @@
+-- The ledger under a root: `eb` id -> packed entry, `ei` the entries by time, then by age.
+-- An entry: time, when it was amended (-1: never), running number, state, body, and what never
+-- changes as JSON that is made and read by the driver's side, and looked into by filters.
+local ENTRY = '<dddI4c0I4c0I4c0'
+
+local function pack_entry(e)
+  return struct.pack(ENTRY, e.at, e.amended_at, e.seq, #e.state, e.state, #e.body, e.body,
+    #e.rest, e.rest)
+end
+
+local function unpack_entry(packed)
+  local e = {}
+  e.at, e.amended_at, e.seq, e.state, e.body, e.rest = struct.unpack(ENTRY, packed)
+  return e
+end
+
+-- Arguments of one entry: id, time or "", state, body, rest.
+local function read_entry()
+  local id, entry_at = arg(), tonumber(arg())
+  return id, { at = entry_at or now, amended_at = -1, state = arg(), body = arg(), rest = arg() }
+end
+
+local function append_entry(base, id, e)
+  if redis.call('HEXISTS', base .. 'eb', id) == 1 then return 0 end
+  e.seq = next_seq()
+  redis.call('HSET', base .. 'eb', id, pack_entry(e))
+  redis.call('ZADD', base .. 'ei', e.at, member_of(e.seq, id))
+  return 1
+end

@@ -1,0 +1,139 @@
+/**
+ * From a URL (or the caller's own client) to a server that we can use. Whatever is wrong with the place
+ * becomes one error that says what to do.
+ */
+import { InvalidOptionError, StoreOpenError } from "../../core/errors.ts";
+import { isClientLike, type ClientLike } from "./client-like.ts";
+import { askFacts, type ServerFacts } from "./server-facts.ts";
+import { Server, type ServerOptions } from "./server.ts";
+
+export type RedisPlace =
+  /** The caller's own client of ioredis, of a server or a cluster; it stays open with the caller. */
+  | { readonly client: ClientLike }
+  /** `redis://user:password@host:6379/0`, also of a node of a cluster; needs the package `ioredis`. */
+  | { readonly url: string };
+
+export interface OpenServer {
+  readonly server: Server;
+  readonly client: ClientLike;
+  readonly facts: ServerFacts;
+  /** Lets go of the client, and ends it if it is our own. */
+  release(): void;
+}
+
+export type OpenOptions = Omit<ServerOptions, "client"> & { readonly place: RedisPlace };
+
+export async function openServer(options: OpenOptions): Promise<OpenServer> {
+  const { place, ...settings } = options;
+  if ("client" in place) return use(place.client, settings, { release: () => {} });
+  const ioredis = await loadIoredis();
+  const own = ownOptions(settings.deadlineMs);
+  const plain = ownClient(new ioredis.Redis(place.url, own));
+  const opened = await use(plain, settings, {
+    release: () => plain.disconnect(),
+    mayBeNode: false,
+  });
+  if (!opened.facts.isClusterNode) return opened;
+  opened.release();
+  const cluster = ownClient(
+    new ioredis.Cluster([place.url], {
+      enableOfflineQueue: false,
+      clusterRetryStrategy: retryAfterMs,
+      redisOptions: own,
+    }),
+  );
+  return use(cluster, settings, { release: () => cluster.disconnect() });
+}
+
+const MOST_RETRY_MS = 500;
+
+function retryAfterMs(times: number): number {
+  return Math.min(20 * 2 ** Math.min(times, 10), MOST_RETRY_MS);
+}
+
+/**
+ * A call that lost its connection is ours to repeat, not the driver's: a lease that was sent twice
+ * would keep jobs from everybody until it ran out. And a call goes out on a connection that stands, or
+ * not at all.
+ */
+function ownOptions(deadlineMs: number) {
+  return {
+    autoResendUnfulfilledCommands: false,
+    enableOfflineQueue: false,
+    // Whoever waits for an answer hears that the connection broke, and not at the end of its patience.
+    maxRetriesPerRequest: 0,
+    retryStrategy: retryAfterMs,
+    keepAlive: 10_000,
+    // Behind a network that swallows everything a connection looks alive for many minutes. One that
+    // leaves a call without an answer for so long is cut, and the next call finds a new one.
+    socketTimeout: deadlineMs / 2,
+  };
+}
+
+function ownClient(client: ClientLike): ClientLike {
+  // The driver connects again by itself; without a listener an error would end the process.
+  client.on("error", () => {});
+  return client;
+}
+
+interface Use {
+  /** May it be a client of one node of a cluster? */
+  readonly mayBeNode?: boolean;
+  release(): void;
+}
+
+async function use(
+  client: ClientLike,
+  settings: Omit<OpenOptions, "place">,
+  { release, mayBeNode = true }: Use,
+): Promise<OpenServer> {
+  const server = new Server({ ...settings, client });
+  try {
+    const facts = await askFacts(server);
+    if (mayBeNode && facts.isClusterNode && !server.isCluster) {
+      throw new StoreOpenError(
+        "this client is connected to one node of a Redis cluster: give redisStore a Cluster of ioredis, or a URL",
+      );
+    }
+    if (server.isCluster && settings.wait !== null) {
+      throw new StoreOpenError("wait is not possible on a Redis cluster: leave it out");
+    }
+    return { server, client, facts, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+type Make = new (...args: readonly unknown[]) => ClientLike;
+
+interface IoredisModule {
+  readonly Redis: Make;
+  readonly Cluster: Make;
+}
+
+/** Loaded when a store is opened, so that only those who use Redis need its driver. */
+async function loadIoredis(): Promise<IoredisModule> {
+  const name = "ioredis";
+  try {
+    const module = (await import(name)) as IoredisModule & { readonly default?: IoredisModule };
+    return module.Redis === undefined ? (module.default ?? module) : module;
+  } catch (error) {
+    throw new StoreOpenError(
+      "the Redis store needs the package ioredis: run npm install ioredis, or give it a client",
+      { cause: error },
+    );
+  }
+}
+
+export function checkPlace(place: RedisPlace): void {
+  const isPlace = "client" in place ? isClientLike(place.client) : isUrl(place.url);
+  if (isPlace) return;
+  throw new InvalidOptionError(
+    "redisStore takes { url } with redis://…, or { client } with a Redis or Cluster of ioredis",
+  );
+}
+
+function isUrl(url: unknown): boolean {
+  return typeof url === "string" && /^(rediss?|valkeys?):\/\//.test(url);
+}

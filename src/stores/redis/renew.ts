@@ -1,0 +1,29 @@
+import type { Renewal, RenewResult } from "../../core/store.ts";
+import { orEmpty, riderArgs } from "./args.ts";
+import { bySlot } from "./by-slot.ts";
+import { list, number } from "./reply.ts";
+import type { Server } from "./server.ts";
+
+const RESULTS: readonly RenewResult[] = ["lost", "kept", "cancel"];
+
+export async function renew(
+  server: Server,
+  renewals: readonly Renewal[],
+  leaseMs: number,
+): Promise<RenewResult[]> {
+  const results = new Map<Renewal, RenewResult>();
+  await bySlot(server, renewals, {
+    script: "renew",
+    head: [leaseMs],
+    args: ({ id, fence, order, riders }, queue) => [
+      ...[queue, id, fence, orEmpty(order), ...riderArgs(riders)],
+    ],
+    answer(reply, items) {
+      for (const [index, result] of list(reply).entries()) {
+        const item = items[index];
+        if (item !== undefined) results.set(item, RESULTS[number(result)] ?? "lost");
+      }
+    },
+  });
+  return renewals.map((renewal) => results.get(renewal) ?? "lost");
+}

@@ -1,0 +1,18 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { redisHouse, redisPlace, type RedisHouse } from "../../../test/servers/redis-place.ts";
+import { storeProperties } from "./index.ts";
+
+describe("the Redis store", () => {
+  let house: RedisHouse;
+  beforeAll(async () => void (house = await redisHouse("redis")));
+  afterAll(() => house.close());
+
+  storeProperties({
+    describe,
+    it,
+    fc,
+    command: "npx vitest run src/testing/property/redis.test.ts",
+    place: () => redisPlace(house),
+  });
+});
