@@ -1,30 +1,24 @@
 /** Jobs in one store, the ledger in another that is away for a while, a worker killed in the middle. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Holdfast, type Receipt, type Store } from "../../src/index.ts";
-import { sqliteStore } from "../../src/stores/sqlite/index.ts";
-import { SERVERS, type OutageServer } from "./outage-servers.ts";
+import { JOB_STORES, serverOf, type OutageServer } from "./outage-servers.ts";
 
 const WORKER = fileURLToPath(new URL("split-worker.ts", import.meta.url));
 
-describe.each(SERVERS)("jobs in SQLite with a ledger in $name", ({ name, start, store }) => {
+describe.each(JOB_STORES)("jobs in $name with a ledger in PostgreSQL", ({ name, start, store }) => {
+  let jobs: OutageServer;
   let server: OutageServer;
-  let folder: string;
-  let file: string;
   let hf: Holdfast;
   let ledger: Store;
   const children: ChildProcess[] = [];
   beforeAll(async () => {
-    server = await start();
-    folder = await mkdtemp(join(tmpdir(), "holdfast-split-"));
-    file = join(folder, "jobs.db");
-    hf = new Holdfast({ store: sqliteStore({ file }) });
-    ledger = store(server.url);
+    jobs = await start();
+    server = await serverOf("PostgreSQL").start();
+    hf = new Holdfast({ store: store(jobs.url) });
+    ledger = serverOf("PostgreSQL").store(server.url);
     await ledger.open();
   });
   afterAll(async () => {
@@ -32,11 +26,11 @@ describe.each(SERVERS)("jobs in SQLite with a ledger in $name", ({ name, start, 
     await hf.close();
     await ledger.close();
     await server.stop();
-    await rm(folder, { recursive: true, force: true });
+    await jobs.stop();
   });
 
   async function startWorker(): Promise<ChildProcess> {
-    const child = fork(WORKER, [file, name, server.url], { execArgv: [] });
+    const child = fork(WORKER, [name, jobs.url, server.url], { execArgv: [] });
     children.push(child);
     await once(child, "message");
     return child;
@@ -93,6 +87,11 @@ describe.each(SERVERS)("jobs in SQLite with a ledger in $name", ({ name, start, 
     expect((await jobsInLedger()).map(String).toSorted()).toEqual(all.toSorted());
     second.send("end");
     await once(second, "exit");
+    expect(await jobsInLedger()).toHaveLength(all.length);
+
+    // Whatever becomes of the jobs, the ledger tells.
+    await jobs.halt("kill");
+    await jobs.resume();
     expect(await jobsInLedger()).toHaveLength(all.length);
   });
 });

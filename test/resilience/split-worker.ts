@@ -1,12 +1,12 @@
-/** A worker whose jobs are in SQLite and whose ledger is elsewhere; its parent ends it. */
+/** A worker whose jobs are in one store and whose ledger is in another; its parent ends it. */
 import { Holdfast, PermanentError } from "../../src/index.ts";
-import { sqliteStore } from "../../src/stores/sqlite/index.ts";
-import { SERVERS } from "./outage-servers.ts";
+import { serverOf } from "./outage-servers.ts";
 
-const [file, kind, url] = process.argv.slice(2);
-const ledger = SERVERS.find(({ name }) => name === kind)!.store(url!);
+const [jobsKind, jobsUrl, ledgerUrl] = process.argv.slice(2);
+const store = serverOf(jobsKind!).store(jobsUrl!);
+const ledger = serverOf("PostgreSQL").store(ledgerUrl!);
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const hf = new Holdfast({ store: sqliteStore({ file: file! }), ledger, logger: silent });
+const hf = new Holdfast({ store, ledger, logger: silent });
 let ran = 0;
 hf.define({
   type: "work",
