@@ -10,7 +10,8 @@ import { Holdfast } from "./holdfast.ts";
 
 /**
  * `sqlite:jobs.db`, `sqlite::memory:`, `memory:`, `postgres://user:password@host/database` (with
- * `?schema=jobs` and `&pooler=transaction` if need be), `redis://host:6379/0` (with `?prefix=jobs`).
+ * `?schema=jobs` and `&pooler=transaction` if need be), `redis://host:6379/0` (with `?prefix=jobs`),
+ * `mongodb://host/database`.
  * Resolves once the store is open.
  */
 export async function connect<
@@ -49,13 +50,18 @@ async function storeOf(url: string): Promise<Store> {
       const { plain, own } = splitUrl(url, ["prefix"]);
       return redisStore({ url: plain, ...own });
     }
+    case "mongodb":
+    case "mongodb+srv": {
+      const { mongodbStore } = await import("./stores/mongodb/index.ts");
+      return mongodbStore({ url });
+    }
     case "memory": {
       const { memoryStore } = await import("./stores/memory/index.ts");
       return memoryStore();
     }
     default:
       throw new InvalidOptionError(
-        "connect takes sqlite:<file>, postgres://…, redis://… or memory: as its URL (credentials are never shown here)",
+        "connect takes sqlite:<file>, postgres://…, redis://…, mongodb://… or memory: as its URL (credentials are never shown here)",
       );
   }
 }

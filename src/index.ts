@@ -1,7 +1,7 @@
 /**
  * Holdfast: a job system for TypeScript that keeps its promises on the database you already run.
  * This is the front door; stores have their own: holdfast/sqlite, holdfast/postgres,
- * holdfast/redis, holdfast/memory.
+ * holdfast/redis, holdfast/mongodb, holdfast/memory.
  */
 export { Holdfast } from "./holdfast.ts";
 export type { HoldfastOptions, Resilience } from "./engine/holdfast-options.ts";

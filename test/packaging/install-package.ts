@@ -12,7 +12,15 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const BROUGHT_ALONG = ["zod", "pg", "ioredis", "@types/node", "@types/pg", "undici-types"];
+const BROUGHT_ALONG = [
+  "zod",
+  "pg",
+  "ioredis",
+  "mongodb",
+  "@types/node",
+  "@types/pg",
+  "undici-types",
+];
 
 export interface Ran {
   readonly code: number;

@@ -13,6 +13,7 @@ const ENTRIES = {
   "holdfast/sqlite": "sqliteStore",
   "holdfast/postgres": "postgresStore",
   "holdfast/redis": "redisStore",
+  "holdfast/mongodb": "mongodbStore",
   "holdfast/connect": "connect",
   "holdfast/testing": "testHoldfast",
   "holdfast/conformance": "storeConformance",

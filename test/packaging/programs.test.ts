@@ -34,6 +34,7 @@ const STORES = {
     from: "redisStore",
     made: "redisStore({ url: process.env.REDIS_URL!, prefix: process.env.REDIS_PREFIX! })",
   },
+  mongodb: { from: "mongodbStore", made: "mongodbStore({ url: process.env.MONGODB_URL! })" },
 } as const;
 type StoreName = keyof typeof STORES;
 
@@ -83,6 +84,12 @@ describe("the front door's programs", () => {
     await runs("redis", name, env);
   }
 
+  async function runsOnMongodb(name: string) {
+    const url = new URL(await serverUrl("mongodb"));
+    url.pathname = `/test_${randomBytes(6).toString("hex")}`;
+    await runs("mongodb", name, { MONGODB_URL: url.href, HOLDFAST_URL: url.href });
+  }
+
   async function runsThroughPgbouncer(name: string) {
     const { url: direct, drop } = await postgresDatabase();
     const { url, stop } = await startPgbouncer(direct);
@@ -108,6 +115,7 @@ describe("the front door's programs", () => {
 
   for (const name of [...ON_ANY_STORE, "by-url", "two-processes"]) {
     it(`${name} runs on Redis`, () => runsOnRedis(name));
+    it(`${name} runs on MongoDB`, () => runsOnMongodb(name));
   }
 
   it("all of them type-check", async () => {

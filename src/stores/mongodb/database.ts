@@ -1,0 +1,176 @@
+/**
+ * The way to the database. Every call has a deadline on the server, and every write is acknowledged by
+ * a majority of the nodes, unless it says that losing it would do no harm.
+ */
+import type { Clock } from "./clock.ts";
+import type { CollectionLike, CursorLike, DbLike, Document, SessionLike } from "./driver-like.ts";
+import { duplicatesIn } from "./mongodb-error.ts";
+import type { CollectionName } from "./schema.ts";
+
+/** Numbers come back as numbers, whatever the caller's own client is set to. */
+const PLAIN = { promoteLongs: true, promoteValues: true, useBigInt64: false, bsonRegExp: false };
+const MAJORITY = { writeConcern: { w: "majority", journal: true }, readPreference: "primary" };
+/** For what only saves work if it is kept. */
+export const LIGHTLY = { writeConcern: { w: 1 } };
+
+export interface DatabaseOptions {
+  readonly db: DbLike;
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+  readonly remembersMs: number;
+  /** A caller's own transaction, in which everything happens. */
+  readonly session?: SessionLike;
+}
+
+export interface FindOptions {
+  readonly sort?: Document;
+  readonly limit?: number;
+  readonly skip?: number;
+  readonly projection?: Document;
+  readonly hint?: string;
+  /** For a sort that no index does: the documents may be large. */
+  readonly allowDiskUse?: true;
+}
+
+export class Database {
+  readonly options: DatabaseOptions;
+  readonly #collections = new Map<CollectionName, CollectionLike>();
+  readonly #common: Document;
+
+  constructor(options: DatabaseOptions) {
+    this.options = options;
+    const { session, deadlineMs } = options;
+    this.#common = { maxTimeMS: deadlineMs, ...(session === undefined ? {} : { session }) };
+  }
+
+  get isInTransaction(): boolean {
+    return this.options.session !== undefined;
+  }
+
+  get remembersMs(): number {
+    return this.options.remembersMs;
+  }
+
+  collection(name: CollectionName): CollectionLike {
+    const known = this.#collections.get(name);
+    if (known !== undefined) return known;
+    const { db, prefix } = this.options;
+    const collection = db.collection(prefix + name, { ...PLAIN, ...MAJORITY });
+    this.#collections.set(name, collection);
+    return collection;
+  }
+
+  /** The store's clock. */
+  now(): Promise<number> {
+    const { clock, db, deadlineMs } = this.options;
+    return clock.now(db, { maxTimeMS: deadlineMs });
+  }
+
+  /**
+   * So many numbers that nobody else gets, each greater than all before, and the time. They follow the
+   * clock, so that they grow even if this write is lost with a primary; hence its light write. The time is kept
+   * with them, for processes that come later. Outside of a caller's transaction, which would keep
+   * everybody else from it.
+   */
+  async reserve(count: number): Promise<{ readonly first: number; readonly now: number }> {
+    const { clock, deadlineMs } = this.options;
+    const now = { $max: [{ $ifNull: ["$now", 0] }, clock.expression()] };
+    const last = { $max: [{ $ifNull: ["$last", 0] }, { $multiply: [now, 1_000] }] };
+    const head = (await this.collection("head").findOneAndUpdate(
+      { _id: "head" },
+      [{ $set: { last: { $add: [last, count] }, now } }],
+      { upsert: true, returnDocument: "after", maxTimeMS: deadlineMs, ...LIGHTLY },
+    )) as { readonly last: number; readonly now: number };
+    return { first: head.last - count + 1, now: clock.saw(head.now) };
+  }
+
+  async find<T>(name: CollectionName, filter: Document, options: FindOptions = {}): Promise<T[]> {
+    const cursor = this.collection(name).find(filter, { ...this.#common, ...options });
+    return all<T>(cursor);
+  }
+
+  async aggregate<T>(name: CollectionName, pipeline: readonly Document[]): Promise<T[]> {
+    return all<T>(this.collection(name).aggregate([...pipeline], this.#common));
+  }
+
+  /** By an index, and no further than `limit`. Inside a transaction there is only the slower way. */
+  async count(name: CollectionName, filter: Document, limit?: number): Promise<number> {
+    const most = limit === undefined ? {} : { limit };
+    if (!this.isInTransaction) {
+      const { db, prefix, deadlineMs } = this.options;
+      const command = { count: prefix + name, query: filter, ...most, maxTimeMS: deadlineMs };
+      return Number((await db.command(command))["n"]);
+    }
+    const stages = [{ $match: filter }, ...(limit === undefined ? [] : [{ $limit: limit }])];
+    const pipeline = [...stages, { $count: "n" }];
+    const [counted] = await this.aggregate<{ readonly n: number }>(name, pipeline);
+    return counted?.n ?? 0;
+  }
+
+  /** Answers the indexes of those that were there already. In a transaction that is an error. */
+  async insert(
+    name: CollectionName,
+    documents: readonly object[],
+    limits: Document = {},
+  ): Promise<Set<number>> {
+    const options = { ...this.#common, ordered: this.isInTransaction, ...limits };
+    try {
+      await this.collection(name).insertMany(documents.map(present), options);
+      return new Set();
+    } catch (error) {
+      const duplicates = this.isInTransaction ? null : duplicatesIn(error);
+      if (duplicates === null) throw error;
+      return new Set(duplicates.map(({ index }) => index));
+    }
+  }
+
+  /** Answers how many of these operations found their document. */
+  async bulk(
+    name: CollectionName,
+    operations: readonly Document[],
+    options: Document = {},
+  ): Promise<number> {
+    const all = { ...this.#common, ordered: false, ...options };
+    const { matchedCount } = await this.collection(name).bulkWrite(operations as never[], all);
+    return matchedCount;
+  }
+
+  /** Answers how many were changed. */
+  async updateMany(
+    name: CollectionName,
+    filter: Document,
+    update: Document | Document[],
+  ): Promise<number> {
+    const { modifiedCount } = await this.collection(name).updateMany(filter, update, this.#common);
+    return modifiedCount;
+  }
+
+  async findOneAndUpdate(
+    name: CollectionName,
+    filter: Document,
+    update: Document | Document[],
+    options: Document = {},
+  ): Promise<Document | null> {
+    const all = { ...this.#common, returnDocument: "after", ...options };
+    return (await this.collection(name).findOneAndUpdate(filter, update, all)) as Document | null;
+  }
+
+  async deleteOne(name: CollectionName, filter: Document): Promise<boolean> {
+    return (await this.collection(name).deleteOne(filter, this.#common)).deletedCount === 1;
+  }
+
+  async deleteMany(name: CollectionName, filter: Document): Promise<number> {
+    return (await this.collection(name).deleteMany(filter, this.#common)).deletedCount;
+  }
+}
+
+/** What is null or undefined is absent. */
+export function present(document: object): Document {
+  const entries = Object.entries(document).filter(([, value]) => value !== null);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+async function all<T>(cursor: CursorLike): Promise<T[]> {
+  return (await cursor.toArray()) as T[];
+}

@@ -1,0 +1,193 @@
+/**
+ * Inserting. The unique indexes decide: of `_id` about repeated ids, of `k` about keys. So the common
+ * case asks nothing before it writes; only what was refused is looked at. Where more must be decided
+ * (the room of a queue, a caller's transaction, which a refusal would end), one looks first.
+ */
+import { randomUUID } from "node:crypto";
+import { StoreUnavailableError } from "../../core/errors.ts";
+import type { NewJob } from "../../core/job.ts";
+import type { InsertResult } from "../../core/store.ts";
+import { instantAfter } from "./clock.ts";
+import type { Database } from "./database.ts";
+import { throughGate } from "./gate.ts";
+import { addFree } from "./busy-key.ts";
+import { askedKey, keyOf, Standers } from "./keys.ts";
+import { knowQueues } from "./queue-book.ts";
+import type { JobDocument, QueueDocument } from "./schema.ts";
+import { inLine, isSoon } from "./standing.ts";
+import type { Told } from "./told.ts";
+
+const MOST_ROUNDS = 50;
+
+export async function insert(
+  db: Database,
+  jobs: readonly NewJob[],
+  { evenIfFull, told }: { readonly evenIfFull: boolean; readonly told: Told },
+): Promise<InsertResult[]> {
+  const [queues, { first, now }] = await Promise.all([
+    knowQueues(
+      db,
+      jobs.map(({ queue }) => queue),
+    ),
+    db.reserve(jobs.length),
+  ]);
+  const documents = jobs.map((job, index) => newDocument(job, { seq: first + index, now }));
+  const rooms = evenIfFull ? [] : queues.filter(({ maxWaiting }) => maxWaiting !== undefined);
+  const add = (room: Room | null): Promise<InsertResult[]> =>
+    addDocuments(db, documents, { now, room, looksFirst: room !== null });
+  const results = rooms.length === 0 ? await add(null) : await inBounds(db, rooms, add);
+  for (const [index, result] of results.entries()) {
+    const job = documents[index];
+    if (result.outcome !== "added" || job === undefined) continue;
+    if (isSoon({ runAt: job.runAt, now })) told.queues.add(job.queue);
+  }
+  return results;
+}
+
+/** How many more jobs may wait, by queue; queues without a bound are not in it. */
+type Room = Map<string, { left: number; readonly maxWaiting: number }>;
+
+/** Behind the gates of all bounded queues, in one order for everybody. */
+async function inBounds(
+  db: Database,
+  queues: readonly QueueDocument[],
+  add: (room: Room) => Promise<InsertResult[]>,
+): Promise<InsertResult[]> {
+  const sorted = queues.toSorted((a, b) => (a._id < b._id ? -1 : 1));
+  const room: Room = new Map();
+  const enter = async (index: number): Promise<InsertResult[]> => {
+    const queue = sorted[index];
+    if (queue === undefined) return add(room);
+    const count = async (): Promise<InsertResult[]> => {
+      const maxWaiting = queue.maxWaiting ?? 0;
+      const [ready, due] = await Promise.all([
+        db.count("jobs", { ready: queue._id }, maxWaiting + 1),
+        db.count("jobs", { due: queue._id }, maxWaiting + 1),
+      ]);
+      const waiting = ready + due;
+      room.set(queue._id, { left: Math.max(0, maxWaiting - waiting), maxWaiting });
+      return enter(index + 1);
+    };
+    // A caller's transaction must not shut a gate that it may keep for long.
+    return db.isInTransaction ? count() : throughGate(db, queue._id, count);
+  };
+  return enter(0);
+}
+
+export async function addDocuments(
+  db: Database,
+  documents: readonly JobDocument[],
+  how: { readonly now: number; readonly room?: Room | null; readonly looksFirst?: boolean },
+): Promise<InsertResult[]> {
+  const { now, room = null } = how;
+  const results = new Map<JobDocument, InsertResult>();
+  let looksFirst = how.looksFirst === true || db.isInTransaction || mustLook(documents);
+  let left = documents;
+  for (let round = 0; left.length > 0; round++) {
+    if (round >= MOST_ROUNDS) {
+      const message = "others kept taking and freeing the same keys: try again";
+      throw new StoreUnavailableError(message, { mayHaveHappened: true });
+    }
+    const free = looksFirst ? await lookFirst(db, left, { now, room, results }) : left;
+    const { refused, busy } = await addFree(db, free);
+    for (const job of free) {
+      if (busy.has(job)) results.set(job, { outcome: "busy" });
+      else if (!refused.has(job)) results.set(job, { outcome: "added", id: job._id });
+      else if (room !== null) giveBack(room, job);
+    }
+    left = documents.filter((job) => !results.has(job));
+    looksFirst = true;
+  }
+  return documents.map((job) => results.get(job) as InsertResult);
+}
+
+/**
+ * What the indexes cannot decide: a job that asks for a key without taking it, which they do not see;
+ * and jobs of one call that are in each other's way, where the order of the questions counts.
+ */
+function mustLook(documents: readonly JobDocument[]): boolean {
+  const keys = documents.flatMap((job) => askedKey(job) ?? []);
+  const isRepeated = (names: readonly string[]): boolean => new Set(names).size < names.length;
+  return (
+    documents.some((job) => askedKey(job) !== (job.k ?? null)) ||
+    isRepeated(documents.map(({ _id }) => _id)) ||
+    isRepeated(keys)
+  );
+}
+
+/** Answers those that nothing is in the way of; the results of the others are known now. */
+async function lookFirst(
+  db: Database,
+  documents: readonly JobDocument[],
+  how: {
+    readonly now: number;
+    readonly room: Room | null;
+    readonly results: Map<JobDocument, InsertResult>;
+  },
+): Promise<JobDocument[]> {
+  const { now, room, results } = how;
+  const standers = await Standers.inTheWayOf(db, documents, now);
+  const free: JobDocument[] = [];
+  for (const job of documents) {
+    const refusal = standers.refusal(job) ?? fullness(room, job);
+    if (refusal !== null) {
+      results.set(job, refusal);
+      continue;
+    }
+    standers.add(job);
+    free.push(job);
+  }
+  return free;
+}
+
+function fullness(room: Room | null, job: JobDocument): InsertResult | null {
+  const bound = room?.get(job.queue);
+  if (bound === undefined) return null;
+  if (bound.left <= 0) return { outcome: "full", maxWaiting: bound.maxWaiting };
+  bound.left--;
+  return null;
+}
+
+function giveBack(room: Room, job: JobDocument): void {
+  const bound = room.get(job.queue);
+  if (bound !== undefined) bound.left++;
+}
+
+export function newDocument(
+  job: NewJob,
+  {
+    seq,
+    now,
+    from = null,
+  }: { readonly seq: number; readonly now: number; readonly from?: string | null },
+): JobDocument {
+  const runAt = job.runAt ?? instantAfter(now, job.delayMs);
+  const { queue, group, type, payload, priority, maxAttempts, tags, meta, trace } = job;
+  const dedupe = job.dedupe === null ? null : { ...job.dedupe };
+  return {
+    _id: job.id,
+    v: randomUUID(),
+    queue,
+    group,
+    type,
+    priority,
+    seq,
+    status: "queued",
+    payload,
+    attempts: 0,
+    maxAttempts,
+    crashes: 0,
+    deferrals: 0,
+    fence: 0,
+    createdAt: now,
+    updatedAt: now,
+    runAt,
+    tags: tags.length === 0 ? null : [...tags],
+    meta,
+    trace,
+    dedupe,
+    from,
+    ...keyOf({ queue, status: "queued", createdAt: now, dedupe }, now),
+    ...inLine(queue, { runAt, now }),
+  };
+}

@@ -1,0 +1,68 @@
+/** Queues of more lines than one look takes in. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { mongodbDatabase, type MongodbDatabase } from "../../../test/servers/mongodb-place.ts";
+import type { Store } from "../../core/store.ts";
+import { insertAll, newJob, QUEUE } from "../../testing/conformance/new-job.ts";
+import { leaseRequest } from "../../testing/conformance/take.ts";
+import { mongodbStore } from "./index.ts";
+
+const LINES = 700;
+const GROUPS = Array.from(
+  { length: LINES },
+  (_, index) => `line-${String(index).padStart(4, "0")}`,
+);
+const HOLD = { forMs: null, reason: "closed", by: null };
+
+let database: MongodbDatabase;
+let store: Store;
+
+beforeAll(async () => void (database = await mongodbDatabase()));
+beforeEach(async () => {
+  store = mongodbStore({ db: database.db });
+  await store.open();
+  const jobs = [...GROUPS, ...GROUPS].map((group) => newJob({ group }));
+  for (let start = 0; start < jobs.length; start += 200) {
+    await insertAll(store, jobs.slice(start, start + 200));
+  }
+});
+afterEach(async () => {
+  await store.close();
+  await database.clear();
+});
+afterAll(() => database.drop());
+
+async function groupsLeased(limit: number): Promise<string[]> {
+  const { jobs } = await store.lease(leaseRequest(limit));
+  return jobs.map(({ group }) => group);
+}
+
+describe("a queue of very many lines", () => {
+  it("gives every line its first turn before any has its second", async () => {
+    const first: string[] = [];
+    while (first.length < LINES) first.push(...(await groupsLeased(100)));
+    expect(new Set(first).size).toBe(LINES);
+    const second: string[] = [];
+    for (let some = await groupsLeased(100); some.length > 0; some = await groupsLeased(100)) {
+      second.push(...some);
+    }
+    expect(second).toHaveLength(LINES);
+  });
+
+  it("finds the one line that is open, wherever it stands", async () => {
+    for (const open of ["line-0000", "line-0350", "line-0699"]) {
+      const others = GROUPS.filter((group) => group !== open);
+      const changes = others.map((group) => ({ queue: QUEUE, group, owner: open }));
+      await store.hold(changes.map((change) => ({ ...change, hold: HOLD })));
+      expect(await groupsLeased(10)).toEqual([open, open]);
+      await store.hold(changes.map((change) => ({ ...change, hold: null })));
+    }
+  });
+
+  it("finds a line that came behind all others", async () => {
+    await groupsLeased(100);
+    await insertAll(store, [newJob({ group: "zzz" })]);
+    const seen: string[] = [];
+    while (seen.length < LINES) seen.push(...(await groupsLeased(100)));
+    expect(seen).toContain("zzz");
+  });
+});

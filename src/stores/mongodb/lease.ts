@@ -1,0 +1,155 @@
+/**
+ * Leasing. Shares between the asked queues (`shares.ts`), turns between the lines of a queue
+ * (`turns.ts`), priority and age inside a line (the index `ready`). Held and full lines are passed by.
+ *
+ * A queue without caps is leased from by everybody at once: `claim.ts` decides who gets a job. Under
+ * caps one call at a time passes the queue's gate and counts what is leased.
+ */
+import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
+import { candidates, claim, unclaim } from "./claim.ts";
+import { Crowds } from "./crowds.ts";
+import type { Database } from "./database.ts";
+import { throughGate, type Gate } from "./gate.ts";
+import { leasedOf } from "./job-view.ts";
+import { LineWalk, type ReadyLine, type Window } from "./line-walk.ts";
+import { moveDue } from "./move-due.ts";
+import { comeBackAt } from "./outlook.ts";
+import { findQueues, hasCaps, heldUntil } from "./queue-book.ts";
+import type { JobDocument, QueueDocument } from "./schema.ts";
+import { Shares, type Demand } from "./shares.ts";
+import { interleave, planTurns, type Turn } from "./turns.ts";
+
+/** How often a call that others got ahead of looks again. */
+const MOST_COLLISIONS = 12;
+/** Windows of lines looked through by one call for one that is open. */
+const MOST_WINDOWS = 64;
+
+const FIRST_TURN: Turn = { group: null, left: 0 };
+
+/** One call of `lease`, and what has come of it so far. */
+interface Call {
+  readonly db: Database;
+  readonly now: number;
+  readonly request: LeaseRequest;
+  readonly jobs: LeasedJob[];
+  /** How many may still come from capped lines. */
+  cappedLeft: number;
+}
+
+export class Leases {
+  readonly #shares = new Shares();
+  readonly #walk = new LineWalk();
+  readonly #turns = new Map<string, Turn>();
+  readonly #crowds = new Crowds();
+
+  async lease(db: Database, request: LeaseRequest): Promise<LeaseReply> {
+    const names = request.queues.filter(({ limit }) => limit > 0).map(({ queue }) => queue);
+    if (names.length === 0) return { jobs: [], nextInMs: null };
+    const [queues, now] = await Promise.all([findQueues(db, names), db.now()]);
+    const demands = demandsOf(request, queues);
+    const { limit, cappedLimit = limit } = request;
+    const call: Call = { db, now, request, jobs: [], cappedLeft: cappedLimit };
+    const open = demands.filter(({ queue }) => heldUntil(queue.holds, now) === null);
+    // Twice what the call may take keeps ahead of it.
+    const moves = open.map(({ name, limit: most }) =>
+      moveDue(db, name, { now, atMost: Math.max(200, 2 * most) }),
+    );
+    await Promise.all(moves);
+    if (limit > 0) {
+      await this.#shares.shareOut(open, limit, (queue, atMost) => this.#take(call, queue, atMost));
+      if (call.jobs.length >= limit) return { jobs: call.jobs, nextInMs: 0 };
+    }
+    const wantsCapped = cappedLimit > 0;
+    const looks = demands.map(({ queue }) => comeBackAt(db, queue, { now, wantsCapped }));
+    const nextAt = Math.min(Infinity, ...(await Promise.all(looks)));
+    return { jobs: call.jobs, nextInMs: nextAt === Infinity ? null : Math.max(0, nextAt - now) };
+  }
+
+  /** Hands out up to so many jobs of this queue, line by line; answers how many. */
+  async #take(call: Call, queue: QueueDocument, atMost: number): Promise<number> {
+    if (!hasCaps(queue)) return this.#takeTurns(call, queue, { atMost, gate: null });
+    const isAllCapped = queue.maxActive !== undefined || queue.maxActivePerGroup !== undefined;
+    if (isAllCapped && call.cappedLeft <= 0) return 0;
+    return throughGate(call.db, queue._id, (gate) =>
+      this.#takeTurns(call, queue, { atMost, gate }),
+    );
+  }
+
+  async #takeTurns(
+    call: Call,
+    queue: QueueDocument,
+    { atMost, gate }: { readonly atMost: number; readonly gate: Gate | null },
+  ): Promise<number> {
+    const { db, now } = call;
+    let taken = 0;
+    let collisions = 0;
+    for (let windows = 0; taken < atMost && windows < MOST_WINDOWS; windows++) {
+      const turn = this.#turns.get(queue._id) ?? FIRST_TURN;
+      const window = await this.#walk.look(db, queue, { now, turn });
+      const ring = ringOf(window, turn);
+      const wanted = { jobs: Math.min(atMost - taken, window.room), ofCapped: call.cappedLeft };
+      const plan = planTurns(ring, wanted, turn);
+      if (plan.quotas.length === 0) {
+        if (window.room <= 0 || !this.#goOn(queue, window)) break;
+        continue;
+      }
+      const skip = this.#crowds.skip(queue._id, plan.quotas);
+      const packs = await candidates(db, queue._id, { quotas: plan.quotas, skip });
+      const ids = interleave(packs);
+      if (ids.length === 0) {
+        this.#crowds.left(queue._id);
+        if (++collisions > MOST_COLLISIONS) break;
+        continue;
+      }
+      const { worker, leaseMs } = call.request;
+      const jobs = await claim(db, ids, { queue: queue._id, worker, leaseMs, now });
+      if (gate !== null && !(await gate.isOurs())) {
+        await unclaim(db, jobs);
+        break;
+      }
+      this.#turns.set(queue._id, plan.turn);
+      taken += jobs.length;
+      call.cappedLeft -= cappedAmong(jobs, ring);
+      for (const job of jobs) call.jobs.push(leasedOf(job));
+      if (jobs.length === ids.length) this.#crowds.alone(queue._id);
+      else {
+        this.#crowds.met(queue._id);
+        if (++collisions > MOST_COLLISIONS) break;
+      }
+    }
+    return taken;
+  }
+
+  /** On to the next window; after the last one, once more through all lines. */
+  #goOn(queue: QueueDocument, { isAll, end }: Window): boolean {
+    if (isAll) return false;
+    this.#turns.set(queue._id, { group: end, left: 0 });
+    if (end === null) this.#walk.forget(queue);
+    return true;
+  }
+}
+
+function demandsOf(
+  request: LeaseRequest,
+  queues: readonly QueueDocument[],
+): Demand<QueueDocument>[] {
+  return request.queues.flatMap(({ queue: name, limit, weight = 1 }) => {
+    const queue = queues.find(({ _id }) => _id === name);
+    return queue === undefined || limit <= 0 ? [] : [{ name, queue, limit, weight }];
+  });
+}
+
+/** The open lines, beginning with the one whose turn it is. */
+function ringOf({ lines }: Window, { group, left }: Turn): ReadyLine[] {
+  const open = lines.filter((line) => line.heldUntil === null && line.room > 0);
+  if (group === null) return open;
+  const isNext = (line: ReadyLine): boolean =>
+    left > 0 ? line.group >= group : line.group > group;
+  const start = open.findIndex(isNext);
+  return start === -1 ? open : [...open.slice(start), ...open.slice(0, start)];
+}
+
+function cappedAmong(jobs: readonly JobDocument[], ring: readonly ReadyLine[]): number {
+  const capped = new Set(ring.filter(({ isCapped }) => isCapped).map(({ group }) => group));
+  return jobs.filter(({ group }) => capped.has(group)).length;
+}

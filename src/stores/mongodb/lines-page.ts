@@ -1,0 +1,129 @@
+/** The lines of a queue, for people. */
+import { InvalidCursorError } from "../../core/errors.ts";
+import { COUNTED_TO, type Hold, type LineState } from "../../core/line.ts";
+import type { LinesPage } from "../../core/store.ts";
+import type { Database } from "./database.ts";
+import type { Document } from "./driver-like.ts";
+import { moveDue } from "./move-due.ts";
+import { findQueues, holdsInForce } from "./queue-book.ts";
+import type { LineDocument, QueueDocument } from "./schema.ts";
+
+const MOVE_AT_MOST = 1_000;
+
+export interface LinesRequest {
+  readonly limit: number;
+  readonly cursor?: string | null;
+}
+
+export async function lines(db: Database, name: string, page: LinesRequest): Promise<LinesPage> {
+  const after = page.cursor == null ? null : groupOf(page.cursor);
+  const [[queue], now] = await Promise.all([findQueues(db, [name]), db.now()]);
+  if (queue === undefined) return { queue: null, lines: [], nextCursor: null };
+  await moveDue(db, name, { now, atMost: MOVE_AT_MOST });
+  const limit = Math.max(0, page.limit);
+  const shown = limit === 0 ? [] : await groupsOf(db, queue, { now, after, limit });
+  const onPage = shown.slice(0, limit);
+  const states = onPage.map((line) => lineState(db, name, { ...line, now }));
+  const last = onPage.at(-1)?.group;
+  return {
+    queue: {
+      queue: name,
+      maxActive: queue.maxActive ?? null,
+      maxActivePerGroup: queue.maxActivePerGroup ?? null,
+      maxWaiting: queue.maxWaiting ?? null,
+      active: await db.count("jobs", { leased: name }),
+      holds: shownHolds(queue.holds, now),
+    },
+    lines: await Promise.all(states),
+    nextCursor: last !== undefined && onPage.length < shown.length ? `g:${last}` : null,
+  };
+}
+
+interface ShownLine {
+  readonly group: string;
+  readonly active: number;
+  readonly settings: LineDocument | null;
+}
+
+/** The first lines behind `after` that are worth showing, and one more if there are more. */
+async function groupsOf(
+  db: Database,
+  { _id: queue }: QueueDocument,
+  { now, after, limit }: { now: number; after: string | null; limit: number },
+): Promise<ShownLine[]> {
+  const range = after === null ? {} : { group: { $gt: after } };
+  const first = [{ $sort: { _id: 1 } }, { $limit: limit + 1 }];
+  const inForce = { $elemMatch: { $or: [{ until: null }, { until: { $gt: now } }] } };
+  const exists = { $exists: true };
+  const isSet = { $or: [{ maxActive: exists }, { weight: exists }, { holds: inForce }] };
+  const [ready, active, settings] = await Promise.all([
+    db.aggregate<{ _id: string }>("jobs", [
+      { $match: { ready: queue, ...range } },
+      { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
+      { $group: { _id: "$group" } },
+      ...first,
+    ]),
+    db.aggregate<{ _id: string; n: number }>("jobs", [
+      { $match: { leased: queue, ...range } },
+      { $group: { _id: "$group", n: { $sum: 1 } } },
+      ...first,
+    ]),
+    db.find<LineDocument>(
+      "lines",
+      { queue, ...range, ...isSet },
+      {
+        sort: { group: 1 },
+        limit: limit + 1,
+      },
+    ),
+  ]);
+  const groups = new Set([...ready, ...active].map(({ _id }) => _id));
+  for (const { group } of settings) groups.add(group);
+  const sorted = [...groups].sort(byBytes).slice(0, limit + 1);
+  return sorted.map((group) => ({
+    group,
+    active: active.find(({ _id }) => _id === group)?.n ?? 0,
+    settings: settings.find((line) => line.group === group) ?? null,
+  }));
+}
+
+/** As the server compares text. */
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+async function lineState(
+  db: Database,
+  queue: string,
+  { group, active, settings, now }: ShownLine & { readonly now: number },
+): Promise<LineState> {
+  const filter: Document = { ready: queue, group };
+  const [waiting, [head]] = await Promise.all([
+    db.count("jobs", filter, COUNTED_TO),
+    db.find<{ createdAt: number }>("jobs", filter, {
+      sort: { ready: 1, group: 1, priority: 1, seq: 1 },
+      limit: 1,
+      projection: { createdAt: 1 },
+    }),
+  ]);
+  return {
+    queue,
+    group,
+    waiting,
+    active,
+    maxActive: settings?.maxActive ?? null,
+    weight: settings?.weight ?? 1,
+    holds: shownHolds(settings?.holds, now),
+    oldestAt: head?.createdAt ?? null,
+  };
+}
+
+/** By owner, so that every store shows them in the same order. */
+function shownHolds(holds: readonly Hold[] | undefined, now: number): Hold[] {
+  return holdsInForce(holds, now).sort((a, b) => (a.owner < b.owner ? -1 : 1));
+}
+
+function groupOf(cursor: string): string {
+  if (cursor.startsWith("g:")) return cursor.slice(2);
+  throw new InvalidCursorError("this cursor is not from a page of lines: start again without one");
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { StoreFullError, StoreUnavailableError } from "../../core/errors.ts";
+import { duplicatesIn, isTooLate, storeError } from "./mongodb-error.ts";
+
+function mongoError(name: string, fields: object = {}): Error {
+  return Object.assign(new Error("it failed"), { name, ...fields });
+}
+
+describe("an error of MongoDB", () => {
+  it("of the network leaves open whether it was done", () => {
+    for (const name of [
+      "MongoNetworkError",
+      "MongoServerSelectionError",
+      "MongoPoolClearedError",
+    ]) {
+      const error = storeError(mongoError(name));
+      expect(error).toBeInstanceOf(StoreUnavailableError);
+      expect(error).toMatchObject({ mayHaveHappened: true, isRetryable: true });
+    }
+  });
+
+  it("of a bulk that failed as a whole leaves it open, too", () => {
+    const error = storeError(mongoError("MongoBulkWriteError", { writeErrors: [] }));
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+  });
+
+  it("of a primary that has stepped down passes", () => {
+    const error = storeError(mongoError("MongoServerError", { code: 10107 }));
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+  });
+
+  it("of a full disk says what to do", () => {
+    const error = storeError(mongoError("MongoServerError", { code: 14031 }));
+    expect(error).toBeInstanceOf(StoreFullError);
+  });
+
+  it("that is a bug passes as it is", () => {
+    const bug = mongoError("MongoServerError", { code: 9 });
+    expect(storeError(bug)).toBe(bug);
+  });
+});
+
+describe("the failed items of a bulk", () => {
+  it("are told if all of them failed for a taken key", () => {
+    const writeErrors = [{ index: 3, code: 11000 }];
+    expect(duplicatesIn(mongoError("MongoBulkWriteError", { writeErrors }))).toEqual(writeErrors);
+  });
+
+  it("are not told if one failed for something else", () => {
+    const writeErrors = [
+      { index: 1, code: 11000 },
+      { index: 3, code: 50 },
+    ];
+    const error = mongoError("MongoBulkWriteError", { code: 11000, writeErrors });
+    expect(duplicatesIn(error)).toBeNull();
+    expect(isTooLate(error)).toBe(true);
+  });
+});

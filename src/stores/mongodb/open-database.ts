@@ -1,0 +1,179 @@
+/**
+ * From a URL (or the caller's own `Db`) to a database with our collections and indexes in it. Whatever
+ * is wrong with the place becomes one error that says what to do.
+ */
+import { randomUUID } from "node:crypto";
+import { InvalidOptionError, StoreOpenError } from "../../core/errors.ts";
+import type { Clock } from "./clock.ts";
+import { Database } from "./database.ts";
+import {
+  isDbLike,
+  type ClientLike,
+  type CollectionLike,
+  type DbLike,
+  type Document,
+} from "./driver-like.ts";
+import { codeOf, storeError } from "./mongodb-error.ts";
+import { COLLECTIONS, INDEXES, type CollectionName } from "./schema.ts";
+import type { ServerFacts } from "./store-info.ts";
+
+/** 5.0: the oldest that has everything we use. */
+const OLDEST_WIRE_VERSION = 13;
+const CONNECT_MS = 10_000;
+const DEFAULT_DATABASE = "holdfast";
+/** Hints of a few seconds. */
+const WAKE_BYTES = 256 * 1024;
+const NAMESPACE_EXISTS = 48;
+/** What to do, by the code of the error. */
+const ADVICE: Readonly<Record<number, string>> = {
+  13: "this user may not set up collections: give it the role readWrite on the database",
+  18: "MongoDB does not know this user or password: check the URL",
+  85: "collections $… have other indexes of the same names: give Holdfast a prefix of its own",
+  86: "collections $… have other indexes of the same names: give Holdfast a prefix of its own",
+};
+
+export type MongodbPlace =
+  /** The caller's own database; its client stays open when the store is closed. */
+  | { readonly db: DbLike }
+  /** `mongodb://host:27017/database?replicaSet=rs`; needs the package `mongodb`. */
+  | { readonly url: string };
+
+export interface OpenOptions {
+  readonly place: MongodbPlace;
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+  readonly remembersMs: number;
+}
+
+export interface OpenDatabase {
+  readonly db: Database;
+  readonly wake: CollectionLike;
+  readonly facts: ServerFacts;
+  /** Of our collections: to know a caller's transaction of the same database by. */
+  readonly id: string;
+  /** Ends the client if it is our own. */
+  release(): Promise<void>;
+}
+
+export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
+  const { place, ...settings } = options;
+  const client = "db" in place ? null : await connect(place.url);
+  const db = "db" in place ? place.db : databaseOf(client, place.url);
+  const release = async (): Promise<void> => client?.close();
+  try {
+    const facts = await factsOf(db);
+    const database = new Database({ ...settings, db });
+    const wake = await setUp(database);
+    // Whoever comes later begins where the clock has been.
+    const [id] = await Promise.all([idOf(database), database.reserve(0)]);
+    return { db: database, wake, facts, id, release };
+  } catch (error) {
+    await release().catch(() => {});
+    throw openError(error, options.prefix);
+  }
+}
+
+function openError(error: unknown, prefix: string): unknown {
+  const advice = ADVICE[codeOf(error) ?? 0];
+  if (advice === undefined) return storeError(error);
+  return new StoreOpenError(advice.replace("$", prefix), { cause: error });
+}
+
+interface MongodbModule {
+  readonly MongoClient: new (url: string, options: Document) => ClientLike;
+}
+
+async function connect(url: string): Promise<ClientLike> {
+  const { MongoClient } = await loadDriver();
+  const client = new MongoClient(url, {
+    appName: "holdfast",
+    // What the URL says itself counts.
+    ...(url.includes("serverSelectionTimeoutMS") ? {} : { serverSelectionTimeoutMS: CONNECT_MS }),
+    ...(url.includes("connectTimeoutMS") ? {} : { connectTimeoutMS: CONNECT_MS }),
+  });
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.close().catch(() => {});
+    throw new StoreOpenError("no MongoDB answers at this URL: check host, port and password", {
+      cause: error,
+    });
+  }
+}
+
+/** Loaded when a store is opened, so that only those who use MongoDB need its driver. */
+async function loadDriver(): Promise<MongodbModule> {
+  const name = "mongodb";
+  try {
+    return (await import(name)) as MongodbModule;
+  } catch (error) {
+    throw new StoreOpenError(
+      "the MongoDB store needs the package mongodb: run npm install mongodb, or give it a db",
+      { cause: error },
+    );
+  }
+}
+
+/** The one that the URL names. The driver's own default is called `test`, which nobody would expect. */
+function databaseOf(client: ClientLike | null, url: string): DbLike {
+  const name = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url)?.[1];
+  if (client === null) throw new Error("a URL without a client");
+  return client.db(name === undefined ? DEFAULT_DATABASE : decodeURIComponent(name));
+}
+
+async function factsOf(db: DbLike): Promise<ServerFacts> {
+  const hello = await db.command({ hello: 1 });
+  const { version } = await db.command({ buildInfo: 1 });
+  if (Number(hello["maxWireVersion"]) < OLDEST_WIRE_VERSION) {
+    throw new StoreOpenError(`this is MongoDB ${String(version)}: Holdfast needs 5.0 or newer`);
+  }
+  const isRouter = hello["msg"] === "isdbgrid";
+  const hosts = hello["hosts"];
+  return {
+    version: String(version),
+    isReplicaSet: isRouter || typeof hello["setName"] === "string",
+    nodes: Array.isArray(hosts) ? hosts.length : isRouter ? Infinity : 1,
+  };
+}
+
+/** Indexes of collections that have many documents already are built without stopping anybody. */
+async function setUp(database: Database): Promise<CollectionLike> {
+  const { db, prefix } = database.options;
+  const bare = COLLECTIONS.filter((name) => INDEXES[name] === undefined);
+  await Promise.all([
+    ...bare.map((name) => createCollection(db, prefix + name)),
+    ...Object.entries(INDEXES).map(([name, indexes]) =>
+      database.collection(name as CollectionName).createIndexes([...indexes] as never[]),
+    ),
+    createCollection(db, `${prefix}wake`, { capped: true, size: WAKE_BYTES }),
+  ]);
+  return db.collection(`${prefix}wake`);
+}
+
+async function createCollection(db: DbLike, name: string, options: Document = {}): Promise<void> {
+  try {
+    await db.createCollection(name, options);
+  } catch (error) {
+    if (codeOf(error) !== NAMESPACE_EXISTS) throw error;
+  }
+}
+
+async function idOf(database: Database): Promise<string> {
+  const update = { $setOnInsert: { id: randomUUID() } };
+  const store = await database.findOneAndUpdate("head", { _id: "store" }, update, { upsert: true });
+  return String(store?.["id"]);
+}
+
+export function checkPlace(place: MongodbPlace): void {
+  const isPlace = "db" in place ? isDbLike(place.db) : isUrl(place.url);
+  if (isPlace) return;
+  throw new InvalidOptionError(
+    "mongodbStore takes { url } with mongodb://…, or { db } with a Db of the driver",
+  );
+}
+
+function isUrl(url: unknown): boolean {
+  return typeof url === "string" && /^mongodb(\+srv)?:\/\//.test(url);
+}

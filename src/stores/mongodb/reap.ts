@@ -1,0 +1,89 @@
+/**
+ * Reaping: leases that ran out, the longest expired first. The fence moves on, or the old holder's
+ * late settle would look like the repeat of one that happened. It kills nothing: who has crashed too
+ * often is decided at the next lease. Also the chore that does what dead settlers have left undone.
+ */
+import type { ReapedJob } from "../../core/store.ts";
+import { fenceAfter } from "./clock.ts";
+import type { Database } from "./database.ts";
+import { edit, type Edit } from "./edit.ts";
+import { record } from "./history.ts";
+import { endCancelled, requeue } from "./moves.ts";
+import { payUndone } from "./owed.ts";
+import { isTombstone } from "./schema.ts";
+import type { Told } from "./told.ts";
+
+export async function reap(
+  db: Database,
+  { limit }: { readonly limit: number },
+  told: Told,
+): Promise<ReapedJob[]> {
+  const now = await db.now();
+  await payUndone(db, now, told);
+  const reaped: ReapedJob[] = [];
+  const missed: string[] = [];
+  for (let round = 0; reaped.length < limit && round < MOST_ROUNDS; round++) {
+    const ids = await expired(db, { now, limit: limit - reaped.length, missed });
+    if (ids.length === 0) break;
+    const edits = ids.map((id) => reapOne(id, told));
+    const done = (await edit(db, edits, NEEDLESS)).filter((one) => one !== null);
+    reaped.push(...done);
+    if (done.length === ids.length) break;
+    // Some were renewed or settled at this moment: others may have run out as well.
+    missed.push(...ids.filter((id) => !done.some((one) => one.id === id)));
+  }
+  return reaped;
+}
+
+const MOST_ROUNDS = 5;
+const NEEDLESS = { payload: 0, result: 0, steps: 0, checkpoint: 0, logs: 0 };
+
+/** Running jobs are few: looking through them costs less than an index that every renewal moves. */
+async function expired(
+  db: Database,
+  look: { readonly now: number; readonly limit: number; readonly missed: readonly string[] },
+): Promise<string[]> {
+  const { now, limit, missed } = look;
+  const others = missed.length === 0 ? {} : { _id: { $nin: missed } };
+  const found = await db.find<{ _id: string }>(
+    "jobs",
+    { leased: { $gte: "" }, leaseUntil: { $lte: now }, ...others },
+    {
+      sort: { leaseUntil: 1, seq: 1 },
+      limit,
+      projection: { _id: 1 },
+      hint: "leased",
+      allowDiskUse: true,
+    },
+  );
+  return found.map(({ _id }) => _id);
+}
+
+function reapOne(id: string, told: Told): Edit<ReapedJob | null> {
+  return {
+    id,
+    ifLocked: () => null,
+    think(job, now) {
+      if (job === null || isTombstone(job) || job.status !== "processing") return { answer: null };
+      if ((job.leaseUntil ?? Infinity) > now) return { answer: null };
+      const { queue, group, type, worker, attempts, cancelWhy } = job;
+      const moved =
+        cancelWhy == null
+          ? requeue(job, job.runAt, { now, told })
+          : endCancelled(job, cancelWhy, { now, told });
+      const status = cancelWhy == null ? "queued" : "cancelled";
+      const crashes = job.crashes + 1;
+      return {
+        answer: { id, queue, group, type, worker: worker ?? "", attempts, crashes, status },
+        changes: {
+          ...record(job, { outcome: "crashed", failure: null, now }),
+          ...moved,
+          crashes,
+          fence: fenceAfter(job.fence, now),
+        },
+        // A renewal changes nothing but this.
+        provided: { leaseUntil: { $lte: now } },
+      };
+    },
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * Renewing. A lease that ran out but was not reaped is still its holder's: the fence decides, not the
+ * time.
+ *
+ * A job that is being settled inside its holder's own transaction cannot be written by anybody else
+ * until that ends. So all renewals of a call get a short time together; if that was not enough, each
+ * gets a short time of its own, and one that is still locked then is kept, without being extended:
+ * nobody can take it from there. Only what rides along cannot be written then, and that is said.
+ */
+import type { Renewal, RenewResult } from "../../core/store.ts";
+import { instantAfter } from "./clock.ts";
+import type { Database } from "./database.ts";
+import type { Document } from "./driver-like.ts";
+import { edit } from "./edit.ts";
+import { isTooLate } from "./mongodb-error.ts";
+import { isHeldBy, takeAlong } from "./riders.ts";
+import type { JobDocument } from "./schema.ts";
+
+const TOGETHER_MS = 1_000;
+const ALONE_MS = 200;
+
+export async function renew(
+  db: Database,
+  renewals: readonly Renewal[],
+  leaseMs: number,
+): Promise<RenewResult[]> {
+  const light = renewals.filter(({ riders }) => riders === undefined);
+  const heavy = renewals.filter(({ riders }) => riders !== undefined);
+  const [lightResults, heavyResults] = await Promise.all([
+    light.length === 0 ? [] : renewLight(db, light, leaseMs),
+    heavy.length === 0 ? [] : renewHeavy(db, heavy, leaseMs),
+  ]);
+  const results = new Map<Renewal, RenewResult>();
+  for (const [index, renewal] of light.entries()) {
+    results.set(renewal, lightResults[index] ?? "lost");
+  }
+  for (const [index, renewal] of heavy.entries()) {
+    results.set(renewal, heavyResults[index] ?? "lost");
+  }
+  return renewals.map((renewal) => results.get(renewal) ?? "lost");
+}
+
+async function renewLight(
+  db: Database,
+  renewals: readonly Renewal[],
+  leaseMs: number,
+): Promise<RenewResult[]> {
+  const now = await db.now();
+  const extended = { leaseUntil: instantAfter(now, leaseMs), updatedAt: now };
+  const operations = renewals.map(({ id, fence }) => ({
+    updateOne: { filter: { _id: id, fence, status: "processing" }, update: { $set: extended } },
+  }));
+  await extend(db, operations);
+  const ids = renewals.map(({ id }) => id);
+  const projection = { status: 1, fence: 1, cancelWhy: 1 };
+  const jobs = await db.find<JobDocument>("jobs", { _id: { $in: ids } }, { projection });
+  const byId = new Map(jobs.map((job) => [job._id, job]));
+  return renewals.map((renewal) => {
+    const job = byId.get(renewal.id);
+    if (job?.status !== "processing" || job.fence !== renewal.fence) return "lost";
+    return job.cancelWhy == null ? "kept" : "cancel";
+  });
+}
+
+async function extend(db: Database, operations: readonly Document[]): Promise<void> {
+  try {
+    await db.bulk("jobs", operations, { maxTimeMS: TOGETHER_MS });
+  } catch (error) {
+    if (!isTooLate(error)) throw error;
+    const alone = operations.map((one) => db.bulk("jobs", [one], { maxTimeMS: ALONE_MS }));
+    for (const done of await Promise.allSettled(alone)) {
+      if (done.status === "rejected" && !isTooLate(done.reason)) throw done.reason;
+    }
+  }
+}
+
+async function renewHeavy(
+  db: Database,
+  renewals: readonly Renewal[],
+  leaseMs: number,
+): Promise<RenewResult[]> {
+  const edits = renewals.map((renewal) => ({
+    id: renewal.id,
+    think(job: Parameters<typeof isHeldBy>[0], now: number) {
+      if (!isHeldBy(job, renewal)) return { answer: "lost" as const };
+      const riders = isNews(job, renewal) ? takeAlong(job, renewal.riders ?? {}, now) : {};
+      const order = isNews(job, renewal) ? renewal.order : undefined;
+      return {
+        answer: job.cancelWhy == null ? ("kept" as const) : ("cancel" as const),
+        changes: {
+          leaseUntil: instantAfter(now, leaseMs),
+          updatedAt: now,
+          ...riders,
+          ...(order === undefined ? {} : { ridersOrder: order }),
+        },
+      };
+    },
+  }));
+  return edit<RenewResult>(db, edits, { payload: 0, result: 0, history: 0 });
+}
+
+/** Not a repeat, and not overtaken by a later renewal of the same attempt. */
+function isNews(job: JobDocument, { order }: Renewal): boolean {
+  return order === undefined || order > (job.ridersOrder ?? 0);
+}

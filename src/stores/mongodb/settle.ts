@@ -1,0 +1,197 @@
+/**
+ * Settling. Under the current fence everything is written, under any other nothing. The order inside
+ * the one write: riders, outcome, and what is owed; then that is done (`owed.ts`). The outcome comes
+ * before the spawned jobs, so a child may take the key its parent has just freed.
+ *
+ * A success at the first attempt that brings nothing along, nearly every one, needs no reading: its
+ * write names everything that must be so. Whatever it did not find is settled with thought.
+ */
+import { randomUUID } from "node:crypto";
+import { isFinished } from "../../core/job.ts";
+import type { Settlement, SettleResult } from "../../core/store.ts";
+import { conclude } from "./conclude.ts";
+import type { Database } from "./database.ts";
+import { edit, updateOf, type Changes, type Edit } from "./edit.ts";
+import { newDocument } from "./insert.ts";
+import { entryDocument } from "./ledger.ts";
+import { bury, isRemembered } from "./moves.ts";
+import { pay, type Debt } from "./owed.ts";
+import { knowQueues } from "./queue-book.ts";
+import { isHeldBy, takeAlong } from "./riders.ts";
+import { isTombstone, type AnyJob, type Owed } from "./schema.ts";
+import { NOWHERE } from "./standing.ts";
+import type { Told } from "./told.ts";
+
+export async function settle(
+  db: Database,
+  settlements: readonly Settlement[],
+  told: Told,
+): Promise<SettleResult[]> {
+  const ids = settlements.map(({ id }) => id);
+  // Of two settlements of one job the first counts, so both are settled with thought, in their order.
+  const once = settlements.filter(({ id }) => ids.indexOf(id) === ids.lastIndexOf(id));
+  const plain = await settlePlainly(db, once.filter(isPlain), told);
+  const rest = settlements.filter((settlement) => !plain.has(settlement));
+  const results: SettleResult[] = [];
+  for (const part of inParts(rest)) results.push(...(await settleWithThought(db, part, told)));
+  return settlements.map((settlement) =>
+    plain.has(settlement) ? "settled" : (results[rest.indexOf(settlement)] ?? "lost"),
+  );
+}
+
+function isPlain(settlement: Settlement): boolean {
+  const { outcome, riders, spawn, entries, outbox, discard } = settlement;
+  const brings = [spawn, entries, outbox].some((items) => items !== undefined && items.length > 0);
+  return outcome.kind === "succeed" && riders === undefined && !brings && discard !== true;
+}
+
+/** A spawned job may want a key that a later settlement frees: that one must wait. */
+function inParts(settlements: readonly Settlement[]): Settlement[][] {
+  const parts: Settlement[][] = [];
+  let part: Settlement[] = [];
+  for (const settlement of settlements) {
+    part.push(settlement);
+    if ((settlement.spawn ?? []).every(({ dedupe }) => dedupe === null)) continue;
+    parts.push(part);
+    part = [];
+  }
+  return part.length === 0 ? parts : [...parts, part];
+}
+
+async function settlePlainly(
+  db: Database,
+  settlements: readonly Settlement[],
+  told: Told,
+): Promise<Set<Settlement>> {
+  if (settlements.length === 0) return new Set();
+  const [now, v] = [await db.now(), randomUUID()];
+  const operations = alike(settlements).map((group) => {
+    const [{ fence, outcome }] = group;
+    const filter = {
+      _id: { $in: group.map(({ id }) => id) },
+      fence,
+      status: "processing",
+      attempts: 1,
+      "dedupe.lifetime": { $ne: "until-finished" },
+    };
+    const changes = { ...succeeded(now), ...resultOf(outcome), settledFence: fence };
+    return { updateMany: { filter, update: updateOf(changes, v) } };
+  });
+  const matched = await db.bulk("jobs", operations);
+  const isAll = matched === settlements.length;
+  const ids = settlements.map(({ id }) => id);
+  const done = isAll
+    ? null
+    : await db.find<{ _id: string }>("jobs", { _id: { $in: ids }, v }, { projection: { _id: 1 } });
+  const doneIds = done === null ? null : new Set(done.map(({ _id }) => _id));
+  const settled = settlements.filter(({ id }) => doneIds === null || doneIds.has(id));
+  for (const { id, queue } of settled) {
+    told.finished.push(id);
+    told.roomIn.add(queue);
+  }
+  return new Set(settled);
+}
+
+/** Jobs that were leased together and have the same result are settled by one statement. */
+function alike(settlements: readonly Settlement[]): [Settlement, ...Settlement[]][] {
+  const groups = new Map<string, [Settlement, ...Settlement[]]>();
+  for (const settlement of settlements) {
+    const { fence, outcome } = settlement;
+    const name = JSON.stringify([fence, resultOf(outcome)]);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [settlement]);
+    else group.push(settlement);
+  }
+  return [...groups.values()];
+}
+
+function succeeded(now: number): Changes {
+  return {
+    ...NOWHERE,
+    status: "succeeded",
+    finishedAt: now,
+    updatedAt: now,
+    leaseUntil: null,
+    exhausted: null,
+    cancelWhy: null,
+    error: null,
+  };
+}
+
+function resultOf(outcome: Settlement["outcome"]): Changes {
+  if (outcome.kind !== "succeed") return {};
+  return { result: outcome.result, resultDropped: outcome.resultDropped || null };
+}
+
+interface Settled {
+  readonly result: SettleResult;
+  readonly debts: readonly Debt[];
+}
+
+async function settleWithThought(
+  db: Database,
+  settlements: readonly Settlement[],
+  told: Told,
+): Promise<SettleResult[]> {
+  const owed = await prepareOwed(db, settlements);
+  const edits = settlements.map((settlement, index): Edit<Settled> => ({
+    id: settlement.id,
+    think(job, now) {
+      if (!isHeldBy(job, settlement)) return { answer: wasSettled(job, settlement, now) };
+      const riders = takeAlong(job, settlement.riders ?? {}, now);
+      const outcome = conclude({ ...job, ...riders }, settlement.outcome, { now, told });
+      const own = owed[index] ?? null;
+      const all = [...(job.owed ?? []), ...(own === null ? [] : [own])];
+      const changes: Changes = {
+        ...riders,
+        ...outcome,
+        settledFence: job.fence,
+        ...(all.length === 0 ? {} : { owed: all }),
+      };
+      const debts = own === null ? [] : [{ jobId: job._id, owed: own, isAgain: false }];
+      const answer: Settled = { result: "settled", debts };
+      const after = { ...job, ...changes };
+      if (settlement.discard !== true || !isFinished(after.status)) return { answer, changes };
+      return { answer, tombstone: bury(after, { now, remembersMs: db.remembersMs }) };
+    },
+  }));
+  const settled = await edit(db, edits, { payload: 0, result: 0 });
+  const debts = settled.flatMap((one) => one.debts);
+  await pay(db, debts, told);
+  return settled.map(({ result }) => result);
+}
+
+/** Is this the repeat of the job's last settle? Then what it still owes is done, too. */
+function wasSettled(job: AnyJob | null, { fence }: Settlement, now: number): Settled {
+  const isForgotten = job === null || (isTombstone(job) && !isRemembered(job, now));
+  if (isForgotten || job.settledFence !== fence) return { result: "lost", debts: [] };
+  const own = (job.owed ?? []).filter(({ id }) => id === `${job._id}:${fence}`);
+  const debts = own.map((owed): Debt => ({ jobId: job._id, owed, isAgain: true }));
+  return { result: "settled", debts };
+}
+
+/** Whole documents with their numbers, so that doing it twice does the same. */
+async function prepareOwed(
+  db: Database,
+  settlements: readonly Settlement[],
+): Promise<(Owed | null)[]> {
+  const sizes = settlements.map(({ spawn = [], entries = [], outbox = [] }) => {
+    return spawn.length + entries.length + (outbox.length > 0 ? 1 : 0);
+  });
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  if (total === 0) return settlements.map(() => null);
+  const names = settlements.flatMap(({ spawn = [] }) => spawn.map(({ queue }) => queue));
+  const [{ first, now }] = await Promise.all([db.reserve(total), knowQueues(db, names)]);
+  let next = first;
+  return settlements.map(({ id, fence, spawn = [], entries = [], outbox = [] }, index) => {
+    if (sizes[index] === 0) return null;
+    const from = `${id}:${fence}`;
+    return {
+      id: from,
+      at: now,
+      jobs: spawn.map((job) => newDocument(job, { seq: next++, now, from })),
+      entries: entries.map((entry) => entryDocument(entry, { seq: next++, now })),
+      outbox: outbox.length === 0 ? null : { _id: from, seq: next++, entries: [...outbox] },
+    };
+  });
+}

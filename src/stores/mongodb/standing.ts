@@ -1,0 +1,22 @@
+/** Where a job stands: one of three fields, or none once it has finished. */
+import { WAKE_AHEAD_MS } from "../../core/line.ts";
+import type { Changes } from "./edit.ts";
+
+type Place = Pick<Changes, "ready" | "due" | "leased">;
+
+export const NOWHERE: Place = { ready: null, due: null, leased: null };
+
+/** A queued job stands in its line once it is due, and among the later ones before. */
+export function inLine(queue: string, { runAt, now }: Due): Place {
+  return runAt <= now ? { ...NOWHERE, ready: queue } : { ...NOWHERE, due: queue };
+}
+
+/** Is it worth waking somebody? */
+export function isSoon({ runAt, now }: Due): boolean {
+  return runAt <= now + WAKE_AHEAD_MS;
+}
+
+interface Due {
+  readonly runAt: number;
+  readonly now: number;
+}

@@ -1,0 +1,85 @@
+/**
+ * Places for jobs on the shared MongoDB servers: a database for each test file, emptied after each
+ * test, so that files run in parallel and none waits for indexes to be built again and again.
+ */
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { MongoClient, type ClientSession, type Db } from "mongodb";
+import { mongodbStore } from "../../src/stores/mongodb/index.ts";
+import { serverUrl } from "./server-desk.ts";
+
+const COLLECTIONS = ["jobs", "queues", "lines", "ledger", "records", "outbox", "head"];
+const PREFIX = "holdfast_";
+
+export interface MongodbDatabase {
+  readonly client: MongoClient;
+  readonly db: Db;
+  readonly hasTransactions: boolean;
+  /** Checks what must always be so, then empties all collections. */
+  clear(): Promise<void>;
+  drop(): Promise<void>;
+}
+
+export async function mongodbDatabase(
+  server: "mongodb" | "mongodb-standalone" = "mongodb",
+): Promise<MongodbDatabase> {
+  const client = new MongoClient(await serverUrl(server));
+  const db = client.db(`test_${randomBytes(6).toString("hex")}`);
+  return {
+    client,
+    db,
+    hasTransactions: server === "mongodb",
+    async clear() {
+      await checkPlaces(db);
+      for (const name of COLLECTIONS) await db.collection(PREFIX + name).deleteMany({});
+    },
+    async drop() {
+      await db.dropDatabase();
+      await client.close();
+    },
+  };
+}
+
+/** Every job stands in exactly one place, nothing is owed, and what is gone stands nowhere. */
+async function checkPlaces(db: Db): Promise<void> {
+  for await (const job of db.collection(PREFIX + "jobs").find()) {
+    const places = ["ready", "due", "leased"].filter((place) => place in job);
+    const wanted = expectedPlaces(String(job["status"]));
+    assert.ok(wanted.includes(places.join()), `${job["status"]} stands in "${places.join()}"`);
+    assert.equal("leaseUntil" in job, job["status"] === "processing", "only leases end");
+    assert.equal("owed" in job, false, "nothing is owed");
+  }
+}
+
+function expectedPlaces(status: string): readonly string[] {
+  if (status === "queued") return ["ready", "due"];
+  return [status === "processing" ? "leased" : ""];
+}
+
+/** An empty place on such a database, for the conformance suite and the property test. */
+export async function mongodbPlace(database: MongodbDatabase) {
+  // Far from the host's own clock, so that whoever looks at that one is found out.
+  let now = Date.UTC(2031, 0, 1);
+  const sessions: ClientSession[] = [];
+  return {
+    open: async () => mongodbStore({ db: database.db, now: () => now }),
+    advance: async (ms: number) => void (now += ms),
+    rewind: async (ms: number) => void (now -= ms),
+    ...(database.hasTransactions ? { transaction } : {}),
+    async dispose() {
+      for (const session of sessions) await session.endSession();
+      await database.clear();
+    },
+  };
+
+  async function transaction() {
+    const tx = database.client.startSession();
+    sessions.push(tx);
+    tx.startTransaction();
+    return {
+      tx,
+      commit: () => tx.commitTransaction(),
+      rollback: () => tx.abortTransaction(),
+    };
+  }
+}
