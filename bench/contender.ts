@@ -3,16 +3,18 @@ import type { Payload } from "./payload.ts";
 
 export interface Contender {
   readonly name: string;
-  /** One sentence: how it is set up, for the report. */
+  /** One sentence: how it is set up, and what becomes of its finished jobs, for the report. */
   readonly setup: string;
+  /** After its close it leaves timers behind, so that its process must be ended. */
+  readonly doesNotEnd?: boolean;
   /** Why it cannot take part here; null if it can. */
   missing(): string | null;
-  /** `place` is a file for an embedded store, and would be a URL for a server. */
+  /** `place` is a file for an embedded store, and a URL for a server. */
   open(place: string, settings: SessionSettings): Promise<Session>;
 }
 
 export interface SessionSettings {
-  /** Finished jobs stay; if not, they are deleted. */
+  /** Finished jobs stay; if not, they are deleted. Some contenders know only one of the two, and say so. */
   readonly keep: boolean;
 }
 
@@ -20,14 +22,22 @@ export interface Session {
   /** Resolves once the job is durable. */
   enqueue(payload: Payload): Promise<void>;
   /** The fastest way in that its API has. Resolves once all are durable. */
-  enqueueAll(payloads: readonly Payload[], groupOf?: (index: number) => string): Promise<void>;
+  enqueueAll(payloads: readonly Payload[], options?: BulkOptions): Promise<void>;
   /** Starts a worker; the handler does nothing but tell the scenario. Returns the way to stop it. */
   run(handler: (payload: Payload) => void): Promise<() => Promise<void>>;
   /** Holds the jobs of a group back. Only where the contender has groups. */
   hold?(group: string): Promise<void>;
+  /** At most so many jobs of any one group at once. Only where the contender has that. */
+  limitGroups?(maxActive: number): Promise<void>;
   /** What it runs on and what it promises, read back from the open store wherever that is possible. */
   describe(): Promise<string>;
   close(): Promise<void>;
+}
+
+/** Only for contenders that have such things: the scenarios that ask for them are about Holdfast alone. */
+export interface BulkOptions {
+  readonly groupOf?: ((index: number) => string) | undefined;
+  readonly delayMs?: number | undefined;
 }
 
 /** How many jobs run at once, and what the raw loop leases and settles in one go. */

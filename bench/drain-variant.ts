@@ -1,13 +1,16 @@
 /** One way of draining, measured over one or more stretches. */
 import type { SessionSettings } from "./contender.ts";
 import type { MeasureBench, Metrics, Prefill, Size, Variant } from "./scenario.ts";
+import { StartedJobs } from "./started-jobs.ts";
 import { type Pace, Stretch } from "./stretch.ts";
 
-export interface DrainOptions extends SessionSettings {
+export interface DrainOptions extends Partial<SessionSettings> {
   readonly prefill: Prefill;
   readonly stretch: StretchSize;
   /** How many stretches, each on a store that is opened anew. Default 1. */
   readonly laps?: number;
+  /** After the stretch the rest is run too, and it is counted who is missing and who ran twice. */
+  readonly isRunToTheEnd?: boolean;
 }
 
 export interface StretchSize {
@@ -18,36 +21,46 @@ export interface StretchSize {
 
 /** Left over at the end, so that nobody runs dry inside the stretch: more than anybody leases ahead. */
 const BEHIND = 2_000;
+/** Of a contender that is given a small share because it is slow: such ones lease one by one. */
+const LEAST_BEHIND = 200;
 
 export function drainVariant(label: string, contender: string, options: DrainOptions): Variant {
-  const { prefill, keep } = options;
+  const { prefill, keep = true } = options;
   const measure = (bench: MeasureBench): Promise<Metrics> => measureDrain(bench, options);
   return { label, contender, settings: { keep }, prefill, measure };
 }
 
-/** What most drains are measured over. */
-export function usualStretch({ quick }: Size): StretchSize {
-  return quick ? { skip: 500, count: 1_500 } : { skip: 5_000, count: 20_000 };
+/** What most drains are measured over. A slow contender gets a share of it, for as long a stretch. */
+export function usualStretch({ quick }: Size, share = 1): StretchSize {
+  const [skip, count] = quick ? [500, 1_500] : [5_000, 20_000];
+  return { skip: Math.ceil(skip * share), count: Math.ceil(count * share) };
 }
 
-export function readyFor({ skip, count }: StretchSize): number {
-  return skip + count + BEHIND;
+export function readyFor({ skip, count }: StretchSize, share = 1): number {
+  return skip + count + Math.max(LEAST_BEHIND, BEHIND * share);
 }
 
 async function measureDrain(bench: MeasureBench, options: DrainOptions): Promise<Metrics> {
-  const { stretch: size, laps = 1 } = options;
+  const { stretch: size, laps = 1, isRunToTheEnd = false, prefill } = options;
   const paces: Pace[] = [];
+  let losses: Metrics = {};
   for (let lap = 0; lap < laps; lap++) {
     const session = await bench.open(await bench.place());
     const stretch = new Stretch(size);
-    const stop = await session.run(() => stretch.jobStarted());
+    const started = new StartedJobs(prefill.ready);
+    const stop = await session.run(({ order }) => {
+      started.add(order);
+      stretch.jobStarted();
+    });
     paces.push(await stretch.done);
+    if (isRunToTheEnd) losses = await started.losses();
     await stop();
     await session.close();
   }
   return {
     jobsPerSecond: rateOf(paces),
     cpuMicrosPerJob: mean(paces.map((one) => one.cpuMicrosPerJob)),
+    ...losses,
   };
 }
 

@@ -1,19 +1,23 @@
 /**
- * Measures Holdfast against a raw loop of the same durable work and against a peer, in one run, on one
- * file system, with the same durability. docs/performance.md says how to read what it prints.
+ * Measures Holdfast against a raw loop of the same durable work and against its peers, in one run, on one
+ * file system or server, with the same durability. docs/performance.md says how to read what it prints.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { STORES } from "./contenders/index.ts";
+import { contendersOf } from "./contenders/index.ts";
 import { machineFacts, warnings } from "./machine.ts";
 import { BASE, parseOptions, USAGE, type Options } from "./options.ts";
 import { Places } from "./places.ts";
 import { type ReportLine, reportLines, table } from "./report.ts";
 import { runRounds } from "./rounds.ts";
-import { SCENARIOS } from "./scenarios/index.ts";
+import { scenariosOf } from "./scenarios/index.ts";
 
-async function main({ store, rounds, only, quick, json, folder }: Options): Promise<void> {
+/** Of the longest name. */
+const NAME_WIDTH = 21;
+
+async function main(options: Options): Promise<void> {
+  const { store, rounds, only, quick, json, folder } = options;
   const startedAt = new Date();
   const machine = machineFacts(folder);
   console.log(`Holdfast benchmark, store ${store}, ${rounds} paired and interleaved rounds`);
@@ -26,23 +30,31 @@ async function main({ store, rounds, only, quick, json, folder }: Options): Prom
   load        ${machine.load.toFixed(2)} at the start`);
   for (const warning of warnings(machine)) console.log(`  note        ${warning}`);
 
-  const places = await Places.under(folder, store);
+  const places = await Places.open(store, options);
+  console.log(`  store       ${places.facts}`);
+  // A server must not outlive the run that started it.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => void places.close().finally(() => process.exit(1)));
+  }
   const samples: object[] = [];
   const lines: ReportLine[] = [];
   const contenders: object[] = [];
   const present = new Set<string>();
   try {
     console.log("\nContenders, and what each says of itself once it is open:");
-    for (const contender of STORES[store]) {
+    for (const contender of await contendersOf(store)) {
       const { name, setup } = contender;
+      if (options.contenders?.has(name) === false) continue;
       const missing = contender.missing();
       const described = missing === null ? await places.describe(contender) : null;
       if (missing === null) present.add(name);
       contenders.push({ name, setup, described, missing });
-      console.log(`  ${name.padEnd(10)}  ${missing === null ? setup : `left out: ${missing}`}`);
-      if (described !== null) console.log(`  ${"".padEnd(10)}  ${described}`);
+      console.log(
+        `  ${name.padEnd(NAME_WIDTH)}  ${missing === null ? setup : `left out: ${missing}`}`,
+      );
+      if (described !== null) console.log(`  ${"".padEnd(NAME_WIDTH)}  ${described}`);
     }
-    for (const scenario of SCENARIOS.filter(({ name }) => only.has(name))) {
+    for (const scenario of scenariosOf(store).filter(({ name }) => only.has(name))) {
       const size = { quick, rounds };
       const done = await runRounds(scenario, { store, size, places, present, onProgress });
       onProgress("");
@@ -52,7 +64,7 @@ async function main({ store, rounds, only, quick, json, folder }: Options): Prom
       console.log(`\n${table(done, reported)}`);
     }
   } finally {
-    await places.remove();
+    await places.close();
   }
 
   const seconds = Math.round((Date.now() - startedAt.getTime()) / 1_000);
@@ -63,7 +75,10 @@ async function main({ store, rounds, only, quick, json, folder }: Options): Prom
   );
   const file = json ?? resultsFile(store, startedAt);
   await mkdir(dirname(file), { recursive: true });
-  const result = { store, quick, rounds, startedAt, seconds, machine, contenders, lines, samples };
+  const result = {
+    ...{ store, quick, rounds, startedAt, seconds, machine, facts: places.facts },
+    ...{ contenders, lines, samples },
+  };
   await writeFile(file, `${JSON.stringify(result, null, 2)}\n`);
   console.log(`Every measurement is in ${relative(BASE, file)}`);
 }

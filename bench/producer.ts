@@ -34,7 +34,7 @@ function refuse([code]: unknown[]): never {
 }
 
 async function produce({ store, contender, place }: Order): Promise<void> {
-  const session = await contenderNamed(store, contender).open(place, { keep: true });
+  const session = await (await contenderNamed(store, contender)).open(place, { keep: true });
   process.on("message", (number: number) => {
     // The clock starts here: how the order travelled to this process is not the contender's business.
     void session.enqueue(payloadOf(number, sharedNow()));

@@ -7,9 +7,11 @@ export interface ReportLine {
   readonly scenario: string;
   readonly label: string;
   readonly unit: string;
-  /** A series has none. */
+  /** A series and totals have none. */
   readonly spread: Spread | null;
   readonly series?: readonly number[];
+  /** By variant. */
+  readonly totals?: Readonly<Record<string, number>>;
   readonly target?: Target;
   readonly met?: boolean;
 }
@@ -33,9 +35,14 @@ function reportLine(
     }
     case "ratio": {
       const of = numbers(samples, line.of);
-      const by = numbers(samples, line.by);
-      if (!of || !by) return null;
-      const values = of.map((value, round) => value / (by[round] ?? Number.NaN));
+      const by = line.by.flatMap((source) => {
+        const values = numbers(samples, source);
+        return values ? [values] : [];
+      });
+      if (!of || by.length === 0) return null;
+      const values = of.map(
+        (value, round) => value / Math.max(...by.map((others) => others[round] ?? Number.NaN)),
+      );
       return { label: line.label, unit: "×", ...judged(values, line.target) };
     }
     case "series": {
@@ -49,6 +56,22 @@ function reportLine(
         ),
       );
       return { label: line.label, unit: line.unit, spread: null, series };
+    }
+    case "totals": {
+      const totals = [...samples].flatMap(([variant, all]) => {
+        const counts = all.map((metrics) => metrics[line.metric]);
+        const sum = (so: number, count: Metrics[string] | undefined): number => so + Number(count);
+        return counts[0] === undefined ? [] : [[variant, counts.reduce(sum, 0)] as const];
+      });
+      if (totals.length === 0) return null;
+      const judgedOnes = totals.filter(([variant]) => line.judged.includes(variant));
+      return {
+        label: line.label,
+        unit: "jobs",
+        spread: null,
+        totals: Object.fromEntries(totals),
+        ...(judgedOnes.length > 0 ? { met: judgedOnes.every(([, count]) => count === 0) } : {}),
+      };
     }
   }
 }
@@ -67,8 +90,17 @@ function judged(
 ): Pick<ReportLine, "spread" | "target" | "met"> {
   const spread = spreadOf(values);
   if (!target) return { spread };
-  const met = "atLeast" in target ? spread.median >= target.atLeast : spread.median < target.below;
-  return { spread, target, met };
+  return { spread, target, met: isMet(spread.median, target) };
+}
+
+function isMet(value: number, target: Target): boolean {
+  if ("atLeast" in target) return value >= target.atLeast;
+  return "below" in target ? value < target.below : value <= target.atMost;
+}
+
+function wanted(target: Target): string {
+  if ("atLeast" in target) return `at least ${target.atLeast}`;
+  return "below" in target ? `below ${target.below}` : `at most ${target.atMost}`;
 }
 
 /** Aligned columns: what, median, unit, spread, target, verdict. */
@@ -76,17 +108,21 @@ export function table(rounds: Rounds, lines: readonly ReportLine[]): string {
   const { scenario, tookMs } = rounds;
   const count = `${rounds.rounds} round${rounds.rounds === 1 ? "" : "s"}`;
   const head = `${scenario.name}: ${scenario.title}  (${count}, ${Math.round(tookMs / 1_000)} s)`;
-  const rows = lines.map(({ label, unit, spread, series, target, met }) => {
-    if (!spread)
-      return [label, (series ?? []).map((value) => shown(value)).join(" "), unit, "", "", ""];
+  const rows = lines.map(({ label, unit, spread, series, totals, target, met }) => {
+    const verdict = met === undefined ? "" : met ? "met" : "MISSED";
+    if (totals) {
+      const counts = Object.entries(totals).map(([variant, count]) => `${variant} ${count}`);
+      return [label, `${counts.join(", ")}  ${verdict}`.trim(), "", "", "", ""];
+    }
+    if (!spread) return [label, (series ?? []).map(shown).join(" "), unit, "", "", ""];
     const { median, min, max } = spread;
     return [
       label,
       shown(median),
       unit,
       rounds.rounds > 1 ? `${shown(min)} – ${shown(max)}` : "",
-      target ? ("atLeast" in target ? `at least ${target.atLeast}` : `below ${target.below}`) : "",
-      met === undefined ? "" : met ? "met" : "MISSED",
+      target ? wanted(target) : "",
+      verdict,
     ];
   });
   if (rows.length === 0) return `${head}\n  left out: none of its contenders takes part`;
@@ -95,9 +131,7 @@ export function table(rounds: Rounds, lines: readonly ReportLine[]): string {
 
 function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths = [0, 1, 2, 3, 4, 5].map((column) =>
-    Math.max(
-      ...rows.map((row) => (isSeries(row) && column === 1 ? 0 : (row[column]?.length ?? 0))),
-    ),
+    Math.max(...rows.map((row) => (isLong(row) && column === 1 ? 0 : (row[column]?.length ?? 0)))),
   );
   return rows.map((row) => {
     const cells = row.map((cell, column) =>
@@ -107,8 +141,8 @@ function aligned(rows: readonly (readonly string[])[]): string[] {
   });
 }
 
-/** A series is long and must not push the other rows apart. */
-function isSeries(row: readonly string[]): boolean {
+/** A series, or totals: it must not push the other rows apart. */
+function isLong(row: readonly string[]): boolean {
   return (row[1] ?? "").includes(" ");
 }
 

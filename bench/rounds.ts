@@ -1,7 +1,7 @@
 /** Takes turns: every variant once, then every variant again. Order matters: neighbours in time are compared. */
 import type { StoreName } from "./contenders/index.ts";
 import type { Places } from "./places.ts";
-import type { Metrics, Scenario, Size, Variant } from "./scenario.ts";
+import type { Metrics, Prefill, Scenario, Size } from "./scenario.ts";
 import { runTask } from "./task.ts";
 
 export interface Rounds {
@@ -29,36 +29,29 @@ export async function runRounds(scenario: Scenario, options: RoundsOptions): Pro
   const samples = new Map<string, Metrics[]>(variants.map(({ label }) => [label, []]));
   for (const { contender, prefill } of variants) {
     if (!prefill) continue;
-    onProgress(`${scenario.name}: filling ${prefill.ready + (prefill.held ?? 0)} jobs in`);
+    onProgress(`${scenario.name}: filling ${jobsIn(prefill)} jobs in`);
     await places.master(contender, prefill);
   }
   for (let round = 1; round <= rounds; round++) {
     for (const variant of variants) {
       onProgress(`${scenario.name}: round ${round} of ${rounds}, ${variant.label}`);
-      samples.get(variant.label)?.push(await measure(scenario, variant, { store, size, places }));
+      const { label, contender, prefill } = variant;
+      const metrics = await runTask({
+        kind: "measure",
+        store,
+        scenario: scenario.name,
+        variant: label,
+        size,
+        address: places.address,
+        master: prefill ? await places.master(contender, prefill) : null,
+      });
+      samples.get(label)?.push(metrics);
     }
   }
+  await places.clear();
   return { scenario, rounds, samples, tookMs: performance.now() - beganAt };
 }
 
-async function measure(
-  scenario: Scenario,
-  { label, contender, prefill }: Variant,
-  { store, size, places }: Pick<RoundsOptions, "store" | "size" | "places">,
-): Promise<Metrics> {
-  const master = prefill ? await places.master(contender, prefill) : null;
-  const { folder: scratch, remove } = await places.scratch();
-  try {
-    return await runTask({
-      kind: "measure",
-      store,
-      scenario: scenario.name,
-      variant: label,
-      size,
-      scratch,
-      master,
-    });
-  } finally {
-    await remove();
-  }
+function jobsIn({ ready, held = 0, delayed = 0, finished = 0 }: Prefill): number {
+  return ready + held + delayed + finished;
 }

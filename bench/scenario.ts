@@ -37,8 +37,14 @@ export interface Prefill {
   readonly ready: number;
   /** The ready jobs belong to so many groups at random; 0 for none. */
   readonly groups?: number;
+  /** At most so many of each group at once. */
+  readonly perGroup?: number;
   /** Further jobs, in ten groups that are held. */
   readonly held?: number;
+  /** Further jobs, due tomorrow. */
+  readonly delayed?: number;
+  /** Further jobs, which were run. */
+  readonly finished?: number;
   /** Used in place instead of copied, because copying it would take longer than the measurement. */
   readonly inPlace?: boolean;
 }
@@ -69,13 +75,24 @@ export type Line =
       readonly target?: Target;
     } & Source)
   | ({ readonly kind: "series"; readonly label: string; readonly unit: string } & Source)
-  /** Computed within each round, then the median of these. */
+  /**
+   * Computed within each round, then the median of these. If it is set against several, the largest
+   * counts: in each round, of those that take part.
+   */
   | {
       readonly kind: "ratio";
       readonly label: string;
       readonly of: Source;
-      readonly by: Source;
+      readonly by: readonly Source[];
       readonly target?: Target;
+    }
+  /** The sum over all rounds, for each variant that has the metric. The judged ones must have none. */
+  | {
+      readonly kind: "totals";
+      readonly label: string;
+      readonly metric: string;
+      readonly judged: readonly string[];
     };
 
-export type Target = { readonly atLeast: number } | { readonly below: number };
+export type Target =
+  { readonly atLeast: number } | { readonly below: number } | { readonly atMost: number };

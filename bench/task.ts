@@ -3,10 +3,9 @@
  * heap, hot code or open files.
  */
 import { fork } from "node:child_process";
-import { copyFile, constants, open } from "node:fs/promises";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { contenderNamed, type StoreName } from "./contenders/index.ts";
+import { groundAt } from "./ground.ts";
 import { fill } from "./prefill.ts";
 import type { MeasureBench, Metrics, Prefill, Size } from "./scenario.ts";
 import { scenarioNamed } from "./scenarios/index.ts";
@@ -15,29 +14,29 @@ const FILE = fileURLToPath(import.meta.url);
 /** Far beyond the longest task: a hang must end the run with a sentence, not in silence. */
 const PATIENCE_MS = 600_000;
 
-export type Task = { readonly store: StoreName } & (
-  | { readonly kind: "describe"; readonly contender: string; readonly place: string }
-  | {
-      readonly kind: "prefill";
-      readonly contender: string;
-      readonly place: string;
-      readonly prefill: Prefill;
-    }
-  | {
-      readonly kind: "measure";
-      readonly scenario: string;
-      readonly variant: string;
-      readonly size: Size;
-      /** A folder of its own, emptied afterwards. */
-      readonly scratch: string;
-      readonly master: string | null;
-    }
-);
+interface Opening {
+  readonly store: StoreName;
+  readonly contender: string;
+  readonly place: string;
+}
+type Describe = Opening & { readonly kind: "describe" };
+type Fill = Opening & { readonly kind: "prefill"; readonly prefill: Prefill };
+interface Measure {
+  readonly kind: "measure";
+  readonly store: StoreName;
+  readonly scenario: string;
+  readonly variant: string;
+  readonly size: Size;
+  /** Of the ground on which it makes its places. */
+  readonly address: string;
+  readonly master: string | null;
+}
+export type Task = Describe | Fill | Measure;
 
 /** Answers a sentence, nothing, or what was measured. */
-export function runTask(task: Task & { readonly kind: "describe" }): Promise<string>;
-export function runTask(task: Task & { readonly kind: "prefill" }): Promise<null>;
-export function runTask(task: Task & { readonly kind: "measure" }): Promise<Metrics>;
+export function runTask(task: Describe): Promise<string>;
+export function runTask(task: Fill): Promise<null>;
+export function runTask(task: Measure): Promise<Metrics>;
 export function runTask(task: Task): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const child = fork(FILE, [JSON.stringify(task)], { timeout: PATIENCE_MS });
@@ -57,51 +56,64 @@ function nameOf(task: Task): string {
     : `${task.kind} of ${task.contender}`;
 }
 
+let mustEnd = false;
+
 async function perform(task: Task): Promise<unknown> {
-  switch (task.kind) {
-    case "describe":
-    case "prefill": {
-      const session = await contenderNamed(task.store, task.contender).open(task.place, {
-        keep: true,
-      });
-      const answer = task.kind === "describe" ? await session.describe() : null;
-      if (task.kind === "prefill") await fill(session, task.prefill);
-      await session.close();
-      return answer;
-    }
-    case "measure": {
-      const variants = scenarioNamed(task.scenario).variants(task.size);
-      const variant = variants.find(({ label }) => label === task.variant);
-      if (!variant) throw new Error(`there is no variant "${task.variant}"`);
-      const contender = contenderNamed(task.store, variant.contender);
-      let places = 0;
-      const bench: MeasureBench = {
-        store: task.store,
-        contender: contender.name,
-        async place() {
-          if (task.master !== null && variant.prefill?.inPlace) return task.master;
-          const place = join(task.scratch, `${places++}.db`);
-          if (task.master !== null) await copyDurably(task.master, place);
-          return place;
-        },
-        open: (place) => contender.open(place, { keep: true, ...variant.settings }),
-      };
-      return variant.measure(bench);
-    }
-  }
+  if (task.kind === "measure") return measure(task);
+  const contender = await contenderNamed(task.store, task.contender);
+  mustEnd = contender.doesNotEnd === true;
+  const session = await contender.open(task.place, { keep: true });
+  const answer = task.kind === "describe" ? await session.describe() : null;
+  if (task.kind === "prefill") await fill(session, task.prefill);
+  await session.close();
+  return answer;
 }
 
-/** Onto the disk before anything is measured: else the first fsyncs would pay for the copy. */
-async function copyDurably(from: string, to: string): Promise<void> {
-  await copyFile(from, to, constants.COPYFILE_FICLONE);
-  const file = await open(to, "r+");
-  await file.sync();
-  await file.close();
+async function measure({ store, master, ...task }: Measure): Promise<Metrics> {
+  const variants = scenarioNamed(store, task.scenario).variants(task.size);
+  const variant = variants.find(({ label }) => label === task.variant);
+  if (!variant) throw new Error(`there is no variant "${task.variant}"`);
+  const { prefill } = variant;
+  const contender = await contenderNamed(store, variant.contender);
+  mustEnd = contender.doesNotEnd === true;
+  const ground = await groundAt(store, task.address);
+  const made: string[] = [];
+  const newPlace = async (): Promise<string> => {
+    if (master !== null && ground.copy) return ground.copy(master);
+    const place = await ground.make();
+    // In a process of its own, as everywhere: this one is to be measured.
+    if (prefill) {
+      await runTask({ kind: "prefill", store, contender: contender.name, place, prefill });
+      await ground.rest?.(place);
+    }
+    return place;
+  };
+  const bench: MeasureBench = {
+    store,
+    contender: contender.name,
+    async place() {
+      if (master !== null && prefill?.inPlace === true) return master;
+      const place = await newPlace();
+      made.push(place);
+      return place;
+    },
+    open: (place) => contender.open(place, { keep: true, ...variant.settings }),
+  };
+  const metrics = await variant.measure(bench);
+  for (const place of made) await ground.remove(place);
+  await ground.close();
+  return metrics;
 }
 
 if (process.argv[1] === FILE) {
+  let isDone = false;
+  // Whoever asked is gone: nobody wants the answer.
+  process.once("disconnect", () => void (isDone || process.exit(1)));
   const value = await perform(JSON.parse(process.argv[2] ?? "") as Task);
-  process.send?.({ value });
-  // Not process.exit: what a contender left behind after its close would show as a hang.
-  process.disconnect?.();
+  isDone = true;
+  process.send?.({ value }, () => {
+    // Else not process.exit: what a contender left behind after its close shows as a hang.
+    if (mustEnd) process.exit();
+    process.disconnect?.();
+  });
 }

@@ -13,8 +13,8 @@
  * One table with a status column. A body written once beside small rows that move, as Holdfast lays
  * it out, was tried and came out equal within the noise; this is shorter.
  */
-import { randomFillSync } from "node:crypto";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { uuidV7 } from "./uuid-v7.ts";
 
 export interface RawLease {
   readonly seq: number;
@@ -130,22 +130,4 @@ export class RawSqliteLoop {
       throw error;
     }
   }
-}
-
-const CHANCE = new Uint8Array(10 * 512);
-let used = CHANCE.length;
-
-/** 16 bytes. Chance is drawn for 512 ids at once: a draw for each would cost as much as its index. */
-function uuidV7(ms: number): Uint8Array {
-  if (used === CHANCE.length) {
-    randomFillSync(CHANCE);
-    used = 0;
-  }
-  const id = new Uint8Array(16);
-  new DataView(id.buffer).setBigUint64(0, BigInt(ms) << 16n);
-  id.set(CHANCE.subarray(used, used + 10), 6);
-  used += 10;
-  id[6] = ((id[6] as number) & 0x0f) | 0x70;
-  id[8] = ((id[8] as number) & 0x3f) | 0x80;
-  return id;
 }

@@ -1,6 +1,6 @@
-/** What the backlog does to the drain: its length, its groups, and jobs that are held back. */
-import { drainVariant, readyFor, usualStretch, type DrainOptions } from "../drain-variant.ts";
-import { pairLines } from "../lines.ts";
+/** What the backlog does to Holdfast's drain: its length, its groups, and jobs that cannot run now. */
+import { drainVariant, readyFor, usualStretch } from "../drain-variant.ts";
+import { lossLines, pairLines, rates } from "../lines.ts";
 import type { Prefill, Scenario, Size, Variant } from "../scenario.ts";
 
 /**
@@ -14,7 +14,7 @@ export const waiting: Scenario = {
   variants({ quick, rounds }) {
     const [few, many, laps] = quick ? [5_000, 20_000, 1] : [10_000, 1_000_000, 3];
     const stretch = { skip: few * 0.1, count: few * 0.6 };
-    const options = { stretch, laps, keep: true };
+    const options = { stretch, laps };
     const prefill = { ready: many + rounds * laps * few, inPlace: true };
     return [
       drainVariant("10k waiting", "holdfast", { ...options, prefill: { ready: few } }),
@@ -24,15 +24,24 @@ export const waiting: Scenario = {
   lines: pairLines("1M waiting", "10k waiting", { atLeast: 0.85 }),
 };
 
-export const groups: Scenario = {
-  name: "groups",
-  title: "drain with the jobs in 1,000 random groups, against no groups",
-  variants: (size) => [
-    backlogVariant("no groups", size, {}),
-    backlogVariant("1,000 groups", size, { groups: 1_000 }),
-  ],
-  lines: pairLines("1,000 groups", "no groups", { atLeast: 0.7 }),
-};
+/** With a cap for every group, it is shown beside the others; nothing is asked of it. */
+export function groups(target: number, { withCap = false } = {}): Scenario {
+  const capped = "1,000 groups, cap 2 each";
+  return {
+    name: "groups",
+    title: "drain with the jobs in 1,000 random groups, against no groups",
+    variants: (size) => [
+      backlogVariant("no groups", size, {}),
+      backlogVariant("1,000 groups", size, { groups: 1_000 }),
+      ...(withCap ? [backlogVariant(capped, size, { groups: 1_000, perGroup: 2 })] : []),
+    ],
+    lines: [
+      ...pairLines("1,000 groups", "no groups", { atLeast: target }),
+      ...(withCap ? rates(capped) : []),
+      ...lossLines("no groups", "1,000 groups", capped),
+    ],
+  };
+}
 
 export const held: Scenario = {
   name: "held",
@@ -41,15 +50,30 @@ export const held: Scenario = {
     backlogVariant("none held", size, {}),
     backlogVariant("100k held", size, { held: size.quick ? 1_000 : 100_000 }),
   ],
-  lines: pairLines("100k held", "none held", { atLeast: 0.85 }),
+  lines: [
+    ...pairLines("100k held", "none held", { atLeast: 0.85 }),
+    ...lossLines("none held", "100k held"),
+  ],
+};
+
+export const beside: Scenario = {
+  name: "beside",
+  title: "drain beside 100 thousand delayed and a million finished jobs, against none of them",
+  variants: (size) => [
+    backlogVariant("alone", size, {}),
+    backlogVariant("beside them", size, {
+      delayed: size.quick ? 1_000 : 100_000,
+      finished: size.quick ? 5_000 : 1_000_000,
+    }),
+  ],
+  lines: [
+    ...pairLines("beside them", "alone", { atLeast: 0.85 }),
+    ...lossLines("alone", "beside them"),
+  ],
 };
 
 function backlogVariant(label: string, size: Size, more: Omit<Prefill, "ready">): Variant {
   const stretch = usualStretch(size);
-  const options: DrainOptions = {
-    stretch,
-    prefill: { ready: readyFor(stretch), ...more },
-    keep: true,
-  };
-  return drainVariant(label, "holdfast", options);
+  const prefill = { ready: readyFor(stretch), ...more };
+  return drainVariant(label, "holdfast", { stretch, prefill, isRunToTheEnd: true });
 }

@@ -1,6 +1,6 @@
 /** How fast jobs get in: one by one from 100 callers at once, and in bulk. */
 import type { Session } from "../contender.ts";
-import { contenderLines } from "../lines.ts";
+import { type Against, contenderLines } from "../lines.ts";
 import { payloadOf, payloadsOf } from "../payload.ts";
 import type { MeasureBench, Metrics, Scenario, Size, Variant } from "../scenario.ts";
 import { type Pace, Stopwatch } from "../stretch.ts";
@@ -33,24 +33,26 @@ const IN_BULK: Way = {
   put: (session, at) => session.enqueueAll(payloadsOf(at, BULK_ITEMS)),
 };
 
-export const enqueue: Scenario = {
-  name: "enqueue",
-  title: `single enqueue, ${CALLERS} concurrent callers (raw: ${CALLERS} jobs a transaction)`,
-  variants: (size) => [
-    enqueueVariant("raw", PERFECT_BATCHES, size),
-    enqueueVariant("plainjob", ONE_BY_ONE, size),
-    enqueueVariant("holdfast", ONE_BY_ONE, size),
-  ],
-  lines: contenderLines({ raw: 0.5 }),
-};
+export function enqueue(names: readonly string[], against: readonly Against[]): Scenario {
+  return {
+    name: "enqueue",
+    title: `single enqueue, ${CALLERS} concurrent callers (raw: ${CALLERS} jobs a call)`,
+    variants: (size) =>
+      names.map((name) =>
+        enqueueVariant(name, name === "raw" ? PERFECT_BATCHES : ONE_BY_ONE, size),
+      ),
+    lines: contenderLines(names, against),
+  };
+}
 
-export const bulk: Scenario = {
-  name: "bulk",
-  title: `bulk enqueue, ${BULK_ITEMS} jobs a call`,
-  variants: (size) =>
-    ["raw", "plainjob", "holdfast"].map((name) => enqueueVariant(name, IN_BULK, size)),
-  lines: contenderLines({}),
-};
+export function bulk(names: readonly string[], against: readonly Against[]): Scenario {
+  return {
+    name: "bulk",
+    title: `bulk enqueue, ${BULK_ITEMS} jobs a call`,
+    variants: (size) => names.map((name) => enqueueVariant(name, IN_BULK, size)),
+    lines: contenderLines(names, against),
+  };
+}
 
 function enqueueVariant(contender: string, way: Way, { quick }: Size): Variant {
   const times = quick ? { warmMs: 50, measureMs: 150 } : { warmMs: 500, measureMs: 1_500 };

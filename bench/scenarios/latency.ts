@@ -10,25 +10,41 @@ import { startProducer } from "../producer.ts";
 import type { Line, MeasureBench, Metrics, Scenario, Size, Target, Variant } from "../scenario.ts";
 import { percentile } from "../statistics.ts";
 
-export const latency: Scenario = {
-  name: "latency",
-  title: "idle latency from enqueue to the handler's start, same process",
-  variants: (size) => bothOf(size, "same process"),
-  lines: latencyLines({ below: 1 }),
-};
+export interface LatencyScenario {
+  readonly peers: readonly string[];
+  /** In milliseconds. */
+  readonly target?: Target;
+  /** As a multiple of a peer's. */
+  readonly multiple?: { readonly of: string; readonly target: Target };
+}
 
-export const latencyAcross: Scenario = {
-  name: "latency-across",
-  title: "idle latency from enqueue to the handler's start, producer in another process",
-  variants: (size) => bothOf(size, "two processes"),
-  lines: latencyLines({ below: 25 }),
-};
+export function latency(scenario: LatencyScenario): Scenario {
+  return {
+    name: "latency",
+    title: "idle latency from enqueue to the handler's start, same process",
+    variants: (size) => variantsOf(scenario.peers, size, "same process"),
+    lines: latencyLines(scenario),
+  };
+}
+
+export function latencyAcross(scenario: LatencyScenario): Scenario {
+  return {
+    name: "latency-across",
+    title: "idle latency from enqueue to the handler's start, producer in another process",
+    variants: (size) => variantsOf(scenario.peers, size, "two processes"),
+    lines: latencyLines(scenario),
+  };
+}
 
 const WARM_SAMPLES = 20;
 
-function bothOf({ quick }: Size, from: "same process" | "two processes"): Variant[] {
+function variantsOf(
+  peers: readonly string[],
+  { quick }: Size,
+  from: "same process" | "two processes",
+): Variant[] {
   const samples = quick ? 20 : 250;
-  return ["plainjob", "holdfast"].map((contender) => ({
+  return [...peers, "holdfast"].map((contender) => ({
     label: contender,
     contender,
     measure: (bench) => measure(bench, { samples, from }),
@@ -63,13 +79,17 @@ async function measure(
   return { p50Ms: percentile(measured, 0.5), p99Ms: percentile(measured, 0.99) };
 }
 
-function latencyLines(target: Target): Line[] {
-  return [
-    figure("plainjob", "p50"),
-    figure("plainjob", "p99"),
-    { ...figure("holdfast", "p50"), target },
+function latencyLines({ peers, target, multiple }: LatencyScenario): Line[] {
+  const p50 = (variant: string) => ({ variant, metric: "p50Ms" });
+  const lines: Line[] = [
+    ...peers.flatMap((name) => [figure(name, "p50"), figure(name, "p99")]),
+    { ...figure("holdfast", "p50"), ...(target ? { target } : {}) },
     figure("holdfast", "p99"),
   ];
+  if (!multiple) return lines;
+  const label = `holdfast p50 ÷ ${multiple.of} p50`;
+  const by = [p50(multiple.of)];
+  return [...lines, { kind: "ratio", label, of: p50("holdfast"), by, target: multiple.target }];
 }
 
 function figure(variant: string, percent: "p50" | "p99"): Line & { readonly kind: "figure" } {

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { reportLines, table } from "../../bench/report.ts";
 import type { Rounds } from "../../bench/rounds.ts";
-import { contenderLines } from "../../bench/lines.ts";
+import { contenderLines, lossLines } from "../../bench/lines.ts";
 import type { Metrics } from "../../bench/scenario.ts";
 
 const MAIN = fileURLToPath(new URL("../../bench/main.ts", import.meta.url));
@@ -65,8 +65,33 @@ describe("the benchmark", () => {
   it("leaves out the lines of a contender that did not take part", () => {
     const rounds = roundsOf({ raw: [100], holdfast: [50] });
     const lines = reportLines(rounds);
-    expect(lines.map(({ label }) => label)).toEqual(["raw", "holdfast", "holdfast ÷ raw"]);
+    expect(lines.map(({ label }) => label)).toEqual([
+      "raw",
+      "holdfast",
+      "holdfast ÷ raw",
+      "holdfast ÷ the better",
+    ]);
     expect(table(rounds, lines)).toMatch(/holdfast ÷ raw +0\.50 +× +at least 0\.6 +MISSED/);
+  });
+
+  it("sets Holdfast against the best of several in each round", () => {
+    const lines = reportLines(
+      roundsOf({ raw: [100, 10, 10], plainjob: [1, 20, 40], holdfast: [50, 60, 80] }),
+    );
+    expect(lines.find(({ label }) => label === "holdfast ÷ the better")).toMatchObject({
+      spread: { median: 2, min: 0.5, max: 3 },
+    });
+  });
+
+  it("adds up what was lost over all rounds, and wants none of Holdfast's", () => {
+    const lost = { jobsPerSecond: 1, lost: 2, twice: 0 };
+    const rounds = { ...roundsOf({}), samples: new Map([["holdfast", [lost, lost]]]) };
+    const lines = reportLines(rounds);
+    expect(lines.find(({ label }) => label === "jobs lost")).toMatchObject({
+      totals: { holdfast: 4 },
+      met: false,
+    });
+    expect(table(rounds, lines)).toMatch(/jobs run twice +holdfast 0 +met/);
   });
 });
 
@@ -80,7 +105,16 @@ function roundsOf(rates: Readonly<Record<string, readonly number[]>>): Rounds {
       name: "drain",
       title: "a drain",
       variants: () => [],
-      lines: contenderLines({ raw: 0.6 }),
+      lines: [
+        ...contenderLines(
+          ["raw", "plainjob", "holdfast"],
+          [
+            { names: ["raw"], target: { atLeast: 0.6 } },
+            { names: ["raw", "plainjob"], as: "the better" },
+          ],
+        ),
+        ...lossLines("holdfast"),
+      ],
     },
     rounds: samples[0]?.[1].length ?? 0,
     samples: new Map(samples),

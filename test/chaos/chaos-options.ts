@@ -1,6 +1,6 @@
 /** What a run takes, from the command line or from a test. */
 import { parseArgs } from "node:util";
-import { CHAOS_STORES, type ChaosStoreName } from "./chaos-store.ts";
+import { CHAOS_STORES, chaosPlan, type ChaosStoreName } from "./chaos-store.ts";
 import type { StrikeCounts } from "./strikes.ts";
 
 export interface ChaosOptions extends StrikeCounts {
@@ -14,6 +14,8 @@ export interface ChaosOptions extends StrikeCounts {
   readonly unitMs: number;
   /** How soon the jobs of a killed worker must be leasable. */
   readonly recoveryMs: number;
+  /** How soon every worker must take a new job after it can reach the store again. */
+  readonly healMs: number;
   /** On average between two strikes. */
   readonly spacingMs: number;
   /** A lease of a second may be lost to a busy machine alone. */
@@ -22,15 +24,12 @@ export interface ChaosOptions extends StrikeCounts {
   readonly keep: boolean;
 }
 
+type Settings = Omit<ChaosOptions, keyof StrikeCounts | "store" | "seed" | "healMs">;
+
 /** Four processes, a lease as everybody has it, a few minutes. */
-export const FULL: Omit<ChaosOptions, "seed"> = {
-  store: "sqlite",
+const FULL: Settings = {
   workers: 4,
   jobs: 5_000,
-  kills: 50,
-  stops: 10,
-  terms: 5,
-  producerKills: 5,
   concurrency: 16,
   leaseMs: 10_000,
   unitMs: 10_000,
@@ -40,58 +39,80 @@ export const FULL: Omit<ChaosOptions, "seed"> = {
   keep: false,
 };
 
-/** The same in about fifteen seconds, with a short lease. */
-export const QUICK: Omit<ChaosOptions, "seed"> = {
+/** The same in less than half a minute, with a short lease. */
+const QUICK: Settings = {
   ...FULL,
   workers: 3,
   jobs: 300,
-  kills: 6,
-  stops: 2,
-  terms: 1,
-  producerKills: 1,
   concurrency: 6,
   leaseMs: 1_000,
   unitMs: 2_500,
   spacingMs: 900,
   forgiveStalls: true,
 };
+/** A restart takes a second or two, and must not be longer than a lease. */
+const QUICK_SERVER = { leaseMs: 3_000, recoveryMs: 14_000 };
+/** Among other tests on few cores, everything may take longer. */
+const QUICK_HEAL_FACTOR = 3;
+
+/** What a run on this store does, unless told otherwise. */
+export function defaultsFor(
+  store: ChaosStoreName,
+  { isQuick }: { readonly isQuick: boolean },
+): Omit<ChaosOptions, "seed"> {
+  const { full, quick, healMs } = chaosPlan(store);
+  if (!isQuick) return { store, ...FULL, ...full, healMs };
+  const isServer = quick.outages > 0;
+  const settings = { ...QUICK, ...(isServer && QUICK_SERVER) };
+  return { store, ...settings, ...quick, healMs: healMs * QUICK_HEAL_FACTOR };
+}
 
 export const USAGE = `npm run chaos -- --store ${CHAOS_STORES.join("|")} [options]
+npm run chaos -- --all [options]
   --workers N  --jobs N  --kills N  --stops N  --terms N  --producer-kills N
+  --faults N   cut off one process: cut, hole, slow, deaf
+  --restarts N  --server-kills N  --outages N
   --seed N     draw the same jobs and strikes again
-  --quick      a lease of one second and few strikes: about twenty seconds
+  --quick      a short lease and few strikes: about half a minute
   --keep       leave the store and the witnesses where they are`;
 
-/** Throws an `Error` whose message is for people. */
-export function parseOptions(args: readonly string[], drawnSeed: number): ChaosOptions {
+/** One run for each store that was asked for. Throws an `Error` whose message is for people. */
+export function parseOptions(args: readonly string[], drawnSeed: number): ChaosOptions[] {
   const text = { type: "string" } as const;
   const flag = { type: "boolean" } as const;
   const { values } = parseArgs({
     args: [...args],
     options: {
       ...{ store: text, workers: text, jobs: text, kills: text, stops: text, terms: text },
-      ...{ "producer-kills": text, seed: text, quick: flag, keep: flag },
+      ...{ "producer-kills": text, faults: text, restarts: text, "server-kills": text },
+      ...{ outages: text, seed: text, all: flag, cluster: flag, quick: flag, keep: flag },
     },
   });
-  const defaults = values.quick ? QUICK : FULL;
-  const store = CHAOS_STORES.find((name) => name === (values.store ?? defaults.store));
-  if (!store) throw new Error(`--store takes ${CHAOS_STORES.join(" or ")}`);
-  const whole = (name: string, given: string | undefined, otherwise: number, min = 0): number => {
-    const value = given === undefined ? otherwise : Number(given);
+  const asked = `${values.store ?? "sqlite"}${values.cluster ? "-cluster" : ""}`;
+  const stores = CHAOS_STORES.filter((name) => values.all === true || name === asked);
+  if (stores.length === 0) throw new Error(`--store takes ${CHAOS_STORES.join(" or ")}`);
+  const whole = (name: keyof typeof values, otherwise: number, min = 0): number => {
+    const value = values[name] === undefined ? otherwise : Number(values[name]);
     if (Number.isSafeInteger(value) && value >= min) return value;
     throw new Error(`--${name} takes a whole number from ${min} on`);
   };
-  return {
-    ...defaults,
-    store,
-    seed: whole("seed", values.seed, drawnSeed),
-    // One is struck and one is left.
-    workers: whole("workers", values.workers, defaults.workers, 2),
-    jobs: whole("jobs", values.jobs, defaults.jobs, 1),
-    kills: whole("kills", values.kills, defaults.kills),
-    stops: whole("stops", values.stops, defaults.stops),
-    terms: whole("terms", values.terms, defaults.terms),
-    producerKills: whole("producer-kills", values["producer-kills"], defaults.producerKills),
-    keep: values.keep ?? false,
-  };
+  return stores.map((store) => {
+    const defaults = defaultsFor(store, { isQuick: values.quick ?? false });
+    return {
+      ...defaults,
+      seed: whole("seed", drawnSeed),
+      // One is struck and one is left.
+      workers: whole("workers", defaults.workers, 2),
+      jobs: whole("jobs", defaults.jobs, 1),
+      kills: whole("kills", defaults.kills),
+      stops: whole("stops", defaults.stops),
+      terms: whole("terms", defaults.terms),
+      producerKills: whole("producer-kills", defaults.producerKills),
+      faults: whole("faults", defaults.faults),
+      restarts: whole("restarts", defaults.restarts),
+      serverKills: whole("server-kills", defaults.serverKills),
+      outages: whole("outages", defaults.outages),
+      keep: values.keep ?? false,
+    };
+  });
 }

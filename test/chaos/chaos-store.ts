@@ -1,13 +1,14 @@
 /**
- * What the harness needs of a store. A second store is one more file in `stores/` and a row here.
+ * What the harness needs of a store. Another store is one more file in `stores/` and a row here.
  *
- * Servers that are restarted and proxies that cut connections belong behind `start`: the children
- * see only the URL, and the judge sees only that nobody could write for a while (`canWrite`).
+ * A store that is a server names its nodes: children then reach them through proxies of their own,
+ * and the server itself is struck through `halt` and `resume`.
  */
 import type { Store } from "../../src/index.ts";
+import type { StrikeCounts } from "./strikes.ts";
 
 export interface ChaosStore {
-  /** Starts what the store needs; its files live in `folder`. */
+  /** Starts what the store needs; its files live in `folder`, or in a place that `stop` removes. */
   start(folder: string): Promise<StartedStore>;
   /** In every process: the store at the URL. */
   open(url: string): Store;
@@ -15,6 +16,9 @@ export interface ChaosStore {
 
 export interface StartedStore {
   readonly url: string;
+  /** Where its nodes listen, each as `host:port`, if it is a server. */
+  readonly nodes?: readonly string[];
+  readonly server?: ChaosServer;
   /** Could anybody write at this moment? Must answer within about 200 ms. */
   canWrite(): Promise<boolean>;
   /** What the store's own check finds wrong; empty if all is well. */
@@ -22,13 +26,77 @@ export interface StartedStore {
   stop(): Promise<void>;
 }
 
+export interface ChaosServer {
+  /** Without what `halt` ends there is no store at all: it has only one node. */
+  readonly isWhole: boolean;
+  /** Resolves when it can bear to lose a node: all that were ended are back. */
+  ready?(): Promise<void>;
+  /** Ends it, or the node that matters most: in order, or as kill -9 does. */
+  halt(how: "fast" | "kill"): Promise<void>;
+  /** Starts again what was ended. Resolves when the store can be written to. */
+  resume(): Promise<void>;
+}
+
+/** What a run does by default, in full and in the short form that belongs to the tests. */
+export interface ChaosPlan {
+  readonly full: StrikeCounts;
+  readonly quick: StrikeCounts;
+  /** How soon every worker must take a new job after the store is within its reach again. */
+  readonly healMs: number;
+}
+
+const NO_SERVER = { faults: 0, restarts: 0, serverKills: 0, outages: 0 };
+const ON_SERVERS: ChaosPlan = {
+  full: {
+    ...{ kills: 20, stops: 5, terms: 3, producerKills: 3 },
+    ...{ faults: 10, restarts: 3, serverKills: 1, outages: 1 },
+  },
+  quick: {
+    ...{ kills: 3, stops: 1, terms: 1, producerKills: 1 },
+    ...{ faults: 4, restarts: 1, serverKills: 1, outages: 1 },
+  },
+  healMs: 5_000,
+};
+
 const STORES = {
-  sqlite: async () => (await import("./stores/sqlite.ts")).sqlite,
-} satisfies Record<string, () => Promise<ChaosStore>>;
+  sqlite: {
+    load: async () => (await import("./stores/sqlite.ts")).sqlite,
+    plan: {
+      full: { kills: 50, stops: 10, terms: 5, producerKills: 5, ...NO_SERVER },
+      quick: { kills: 6, stops: 2, terms: 1, producerKills: 1, ...NO_SERVER },
+      healMs: 0,
+    },
+  },
+  postgres: {
+    load: async () => (await import("./stores/postgres.ts")).postgres,
+    plan: ON_SERVERS,
+  },
+  redis: {
+    load: async () => (await import("./stores/redis.ts")).redis,
+    plan: ON_SERVERS,
+  },
+  "redis-cluster": {
+    load: async () => (await import("./stores/redis.ts")).redisCluster,
+    plan: ON_SERVERS,
+  },
+  mongodb: {
+    load: async () => (await import("./stores/mongodb.ts")).mongodb,
+    plan: {
+      full: { ...ON_SERVERS.full, restarts: 0, serverKills: 3 },
+      quick: { ...ON_SERVERS.quick, restarts: 0 },
+      // From the election on.
+      healMs: 10_000,
+    },
+  },
+} satisfies Record<string, { load: () => Promise<ChaosStore>; plan: ChaosPlan }>;
 
 export type ChaosStoreName = keyof typeof STORES;
 export const CHAOS_STORES = Object.keys(STORES) as ChaosStoreName[];
 
 export function chaosStore(name: ChaosStoreName): Promise<ChaosStore> {
-  return STORES[name]();
+  return STORES[name].load();
+}
+
+export function chaosPlan(name: ChaosStoreName): ChaosPlan {
+  return STORES[name].plan;
 }

@@ -2,7 +2,7 @@
  * The course of a run:
  *
  *     workers up ──▶ producers begin, strikes by the schedule, the dead replaced
- *                ──▶ all strikes done, all stopped ones continued, all producers through
+ *                ──▶ all strikes done, everything healed, all producers through
  *                ──▶ drained, or out of patience ──▶ workers stopped gracefully
  */
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,7 +10,11 @@ import type { Store } from "../../src/index.ts";
 import type { ChaosOptions } from "./chaos-options.ts";
 import type { StartedStore } from "./chaos-store.ts";
 import type { Fleet, Role } from "./fleet.ts";
+import { NetworkStriker } from "./network-striker.ts";
+import type { Network } from "./network.ts";
+import { Prober } from "./prober.ts";
 import type { ProducerOptions } from "./producer.ts";
+import { ServerStriker } from "./server-striker.ts";
 import { waitingIn } from "./stored-jobs.ts";
 import { StoreWatch } from "./store-watch.ts";
 import { Striker } from "./striker.ts";
@@ -41,6 +45,7 @@ export interface ChaosParts {
   readonly store: Store;
   readonly witness: Witness;
   readonly fleet: Fleet;
+  readonly network: Network;
   readonly onProgress: (progress: Progress) => void;
 }
 
@@ -53,6 +58,8 @@ export class Chaos {
   #struckAt = Infinity;
   /** Given to producers beyond their pace. */
   #extraJobs = 0;
+  #isCounting = false;
+  #counted = { enqueued: 0, finished: 0 };
   #begun = 0;
   #isEnding = false;
   /** What went wrong with the harness itself, outside the main line. */
@@ -62,9 +69,16 @@ export class Chaos {
     this.#parts = parts;
     this.#watch = new StoreWatch(parts);
     this.#strikes = planStrikes(parts.options, parts.options);
+    const { options, fleet, folder, network, started, store, witness } = parts;
+    const { workers, healMs } = options;
+    const prober = new Prober({ store, witness, workers, healMs });
+    const { server } = started;
+    const onTrouble = (error: Error) => void (this.#trouble ??= error);
+    const shared = { network, witness, prober, onTrouble };
     this.#striker = new Striker({
-      ...{ fleet: parts.fleet, watch: this.#watch, folder: parts.folder },
-      leaseMs: parts.options.leaseMs,
+      ...{ fleet, watch: this.#watch, folder, leaseMs: options.leaseMs },
+      network: new NetworkStriker({ ...shared, fleet, folder }),
+      server: server ? new ServerStriker({ ...shared, server }) : null,
       bait: () => {
         this.#extraJobs += BAIT;
         this.#feedProducers();
@@ -73,13 +87,15 @@ export class Chaos {
   }
 
   async run(): Promise<void> {
-    const { options, fleet } = this.#parts;
+    const { options, fleet, witness } = this.#parts;
+    witness.saw({ what: "clock", wallMs: Date.now() });
     try {
-      await Promise.all(Array.from({ length: options.workers }, () => this.#beginWorker()));
+      const places = Array.from({ length: options.workers }, (_, place) => place);
+      await Promise.all(places.map((place) => this.#beginWorker(place)));
       const watching = this.#watch.run();
       const producing = Array.from({ length: PRODUCERS }, (_, at) => this.#keepProducing(at));
       await this.#strikeAll();
-      await this.#striker.allContinued();
+      await this.#allHealed();
       await this.#until(() => fleet.alive("producer").length === 0);
       await Promise.all(producing);
       await this.#drain();
@@ -93,38 +109,44 @@ export class Chaos {
     }
   }
 
-  async #beginWorker(): Promise<void> {
+  async #beginWorker(place: number): Promise<void> {
     const { options, fleet } = this.#parts;
-    const member = await fleet.begin("worker", (name): WorkerOptions => ({
-      ...this.#childOptions(name, name),
-      concurrency: options.concurrency,
-      graceMs: options.leaseMs / 2,
+    const member = await fleet.begin("worker", async (name): Promise<WorkerOptions> => ({
+      ...(await this.#childOptions(name, name)),
+      ...{ place, concurrency: options.concurrency, graceMs: options.leaseMs / 2 },
     }));
     // However it ends, another takes its place, as a supervisor would see to it.
     void member.exited.then(() => {
+      this.#closeRoutes(member.name);
       if (this.#isEnding) return;
       this.#countBegun("worker");
-      this.#beginWorker().catch((error: Error) => (this.#trouble ??= error));
+      this.#beginWorker(place).catch((error: Error) => (this.#trouble ??= error));
     });
   }
 
   async #keepProducing(from: number): Promise<void> {
     const { options, fleet } = this.#parts;
     for (;;) {
-      const member = await fleet.begin("producer", (name): ProducerOptions => ({
-        ...this.#childOptions(name, `producing-${from}`),
+      const member = await fleet.begin("producer", async (name): Promise<ProducerOptions> => ({
+        ...(await this.#childOptions(name, `producing-${from}`)),
         ...{ from, every: PRODUCERS, jobs: options.jobs },
       }));
       const { code } = await member.exited;
+      this.#closeRoutes(member.name);
       if (code === 0 || this.#isEnding) return;
       this.#countBegun("producer");
     }
   }
 
-  #childOptions(name: string, file: string) {
-    const { folder, started, options } = this.#parts;
+  async #childOptions(name: string, file: string) {
+    const { folder, started, options, network } = this.#parts;
     const { store, seed, leaseMs, unitMs } = options;
-    return { name, file, store, url: started.url, folder, seed, leaseMs, unitMs };
+    const routes = await network.open(name);
+    return { name, file, store, url: started.url, routes, folder, seed, leaseMs, unitMs };
+  }
+
+  #closeRoutes(name: string): void {
+    this.#parts.network.close(name).catch((error: Error) => (this.#trouble ??= error));
   }
 
   #countBegun(role: Role): void {
@@ -143,11 +165,20 @@ export class Chaos {
     }
   }
 
+  async #allHealed(): Promise<void> {
+    let isHealed = false;
+    const healing = this.#striker.allHealed().then(() => (isHealed = true));
+    await this.#until(() => isHealed);
+    await healing;
+  }
+
   /** Everything that can end must end, in a time that is generous for the longest retry and crash. */
   async #drain(): Promise<void> {
     const { options, store } = this.#parts;
     const until = monotonicMs() + 6 * options.leaseMs + 30_000;
-    await this.#until(async () => (await waitingIn(store)).waiting === 0 || monotonicMs() >= until);
+    await this.#until(
+      async () => (await waitingIn(store))?.waiting === 0 || monotonicMs() >= until,
+    );
   }
 
   /** Those that do not go are killed when the run is cleaned up, and are found to be at fault. */
@@ -164,22 +195,35 @@ export class Chaos {
   async #until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
     while (!(await isTrue())) {
       if (this.#trouble !== null) throw this.#trouble;
-      await this.#lookAround();
+      this.#lookAround();
       await pause(LOOK_EVERY_MS);
     }
   }
 
-  async #lookAround(): Promise<void> {
-    const { store, fleet, onProgress } = this.#parts;
+  #lookAround(): void {
+    const { fleet, onProgress } = this.#parts;
     this.#feedProducers();
-    const { waiting, finished } = await waitingIn(store);
+    if (!this.#isCounting) void this.#count();
     onProgress({
       elapsedMs: monotonicMs() - this.#startAt,
-      enqueued: waiting + finished,
-      finished,
+      ...this.#counted,
       workers: fleet.running("worker").length,
       done: this.#striker.done,
     });
+  }
+
+  /** Nobody waits for it: while the store is away it may take long. */
+  async #count(): Promise<void> {
+    this.#isCounting = true;
+    try {
+      const counts = await waitingIn(this.#parts.store);
+      if (!counts) return;
+      this.#counted = { enqueued: counts.waiting + counts.finished, finished: counts.finished };
+    } catch (error) {
+      this.#trouble ??= error as Error;
+    } finally {
+      this.#isCounting = false;
+    }
   }
 
   /** Producers keep step with the strikes: there is always something left to enqueue. */

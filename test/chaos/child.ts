@@ -1,6 +1,7 @@
 /** What every child process of the harness needs, whatever its part. */
 import { Holdfast, type Logger } from "../../src/index.ts";
 import { chaosStore, type ChaosStoreName } from "./chaos-store.ts";
+import { routeConnections, type Routes } from "./route-connections.ts";
 import { Witness } from "./witness.ts";
 import { witnessedStore } from "./witnessed-store.ts";
 
@@ -11,6 +12,7 @@ export interface ChildOptions {
   readonly file: string;
   readonly store: ChaosStoreName;
   readonly url: string;
+  readonly routes: Routes;
   /** Where the witnesses are. */
   readonly folder: string;
   readonly seed: number;
@@ -34,6 +36,7 @@ export async function beginChild<Options extends ChildOptions>(): Promise<Child<
   // The harness is gone: nobody would end this process any more.
   process.stdin.on("end", () => process.exit(3)).resume();
   const witness = new Witness(options.folder, { by: options.name, file: options.file });
+  routeConnections(options.routes);
   const store = (await chaosStore(options.store)).open(options.url);
   const hf = new Holdfast({ store: witnessedStore(store, witness), logger: toWitness(witness) });
   return { options, witness, hf };

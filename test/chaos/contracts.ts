@@ -22,6 +22,11 @@ export const QUEUE = "chaos";
 /** Where spawned jobs wait: not in their parent's queue. */
 export const SIDE_QUEUE = "chaos-side";
 
+/** The queue of the worker in this place, whoever has it after those who were killed. */
+export function ownQueue(place: number): string {
+  return `chaos-own-${place}`;
+}
+
 /** Chance may strike a job again and again. These limits let it, so such a job must succeed. */
 const TOUGH = {
   queue: QUEUE,
@@ -60,12 +65,14 @@ export const single = defineJob<ChaosPayload, ChaosResult>({
   queue: QUEUE,
   retry: { maxAttempts: 1 },
 });
+/** Asks one worker whether it takes jobs: enqueued into a queue that is its alone. */
+export const probe = defineJob<ChaosPayload, ChaosResult>({ ...TOUGH, type: "probe" });
 /** Throws what cannot be mended. */
 export const doomed = defineJob<ChaosPayload, ChaosResult>({ ...TOUGH, type: "doomed" });
 
 export const CONTRACTS = [
   ...[quick, slow, long, stubborn, flaky, hung, snoozing, stepping, saving, spawning, spawned],
-  ...[fragile, single, doomed],
+  ...[fragile, single, probe, doomed],
 ];
 
 /** Why a job of this type may be dead; every other must succeed. */
@@ -74,6 +81,14 @@ export function mayDieOf(type: string): readonly string[] {
   if (type === single.type) return ["crashed"];
   if (type === doomed.type) return ["permanent"];
   return [];
+}
+
+/**
+ * A handler of this type ends as soon as its signal aborts. Others do not look at it, or are waiting
+ * for the store to take a step or a checkpoint: they hear of it when that call ends.
+ */
+export function endsAtOnce(type: string): boolean {
+  return ![stubborn, stepping, saving, snoozing].some((contract) => contract.type === type);
 }
 
 export const CHILDREN = 2;

@@ -22,14 +22,17 @@ export interface Member {
   /** Of its witness; a producer's successor writes on in it. */
   readonly file: string;
   readonly state: State;
-  /** Since it came up, or was continued. */
+  /** Since it came up, was continued, or could reach the store again. */
   readonly healthySince: number;
+  /** Its way to the store is disturbed. */
+  readonly isCutOff: boolean;
   readonly exited: Promise<{ readonly code: number | null; readonly wasKilled: boolean }>;
 }
 
 interface Entry extends Member {
   state: State;
   healthySince: number;
+  isCutOff: boolean;
   wasKilled: boolean;
   readonly process: ChildProcess;
 }
@@ -56,11 +59,11 @@ export class Fleet {
   /** Resolves once it is up, or has exited before it was. */
   async begin(
     role: Role,
-    optionsFor: (name: string) => { readonly file: string },
+    optionsFor: (name: string) => Promise<{ readonly file: string }>,
   ): Promise<Member> {
     const name = `${role}-${(this.#numbers[role] += 1)}`;
     const errors = openSync(join(this.#folder, `${name}.stderr`), "a");
-    const options = optionsFor(name);
+    const options = await optionsFor(name);
     const child = spawn(process.execPath, [PROGRAMS[role], JSON.stringify(options)], {
       // A child whose stdin ends knows that the harness is gone.
       stdio: ["pipe", "pipe", errors],
@@ -77,7 +80,7 @@ export class Fleet {
     });
     const entry: Entry = {
       ...{ name, role, file: options.file, process: child, exited },
-      ...{ state: "beginning", healthySince: Infinity, wasKilled: false },
+      ...{ state: "beginning", healthySince: Infinity, isCutOff: false, wasKilled: false },
     };
     this.#entries.set(name, entry);
     const isUp = new Promise<void>((resolve) => child.stdout!.once("data", () => resolve()));
@@ -135,6 +138,17 @@ export class Fleet {
     entry.process.kill("SIGCONT");
     this.#witness.saw({ what: "continue", to: name });
     entry.state = "running";
+    entry.healthySince = monotonicMs();
+  }
+
+  /** Until its way to the store is whole again, nobody counts on it. */
+  cutOff(name: string): void {
+    this.#entries.get(name)!.isCutOff = true;
+  }
+
+  healed(name: string): void {
+    const entry = this.#entries.get(name)!;
+    entry.isCutOff = false;
     entry.healthySince = monotonicMs();
   }
 

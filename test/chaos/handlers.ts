@@ -17,7 +17,7 @@ export function handleAll(hf: Holdfast, witness: Witness): void {
     hf.handle(contract, witnessed(witness, body));
   const takeTime: Body = ({ payload, signal }) => pause(payload.ms, undefined, { signal });
 
-  for (const contract of [jobs.quick, jobs.slow, jobs.long, jobs.spawned]) {
+  for (const contract of [jobs.quick, jobs.slow, jobs.long, jobs.spawned, jobs.probe]) {
     handle(contract, takeTime);
   }
   handle(jobs.fragile, takeTime);

@@ -7,7 +7,8 @@ import type { ChaosOptions } from "./chaos-options.ts";
 import { chaosStore } from "./chaos-store.ts";
 import { Fleet } from "./fleet.ts";
 import { judge, type Verdict } from "./judge/judge.ts";
-import { readStore } from "./stored-jobs.ts";
+import { Network } from "./network.ts";
+import { miscounted, readStore } from "./stored-jobs.ts";
 import { monotonicMs, readWitnesses, Witness } from "./witness.ts";
 
 export interface ChaosRun {
@@ -30,18 +31,21 @@ export async function runChaos(
   const kind = await chaosStore(options.store);
   const started = await kind.start(folder);
   const store = kind.open(started.url);
+  const network = new Network(started);
   const witness = new Witness(folder, { by: "harness" });
   const fleet = new Fleet(folder, witness);
   try {
     await store.open();
-    await new Chaos({ options, folder, started, store, witness, fleet, onProgress }).run();
+    const parts = { options, folder, started, store, witness, fleet, network, onProgress };
+    await new Chaos(parts).run();
     const { stored, version } = await readStore(store);
-    const damage = await started.integrity();
+    const damage = [...(await started.integrity()), ...(await miscounted(store, stored))];
     const verdict = judge({ lines: readWitnesses(folder), stored, damage, ...options });
     const tookMs = monotonicMs() - beganAt;
     return { verdict, tookMs, version, folder: options.keep ? folder : null };
   } finally {
     await fleet.close();
+    await network.closeAll();
     await store.close();
     await started.stop();
     witness.close();

@@ -1,16 +1,22 @@
-/** Strikes: finds the victim, waits for the worst moment where one is asked for, and sends the signal. */
+/** Strikes: finds the victim, waits for the worst moment where one is asked for, and does it. */
 import { setTimeout as pause } from "node:timers/promises";
+import { lieInWait } from "./ambush.ts";
 import type { Fleet, Member } from "./fleet.ts";
+import type { NetworkStriker } from "./network-striker.ts";
+import type { ServerStriker } from "./server-striker.ts";
 import type { StoreWatch } from "./store-watch.ts";
 import { spare, type Strike, type StrikeKind } from "./strikes.ts";
-import { lastWitness, monotonicMs } from "./witness.ts";
+import { monotonicMs } from "./witness.ts";
 
-/** How long to lie in wait for a process that has asked and not been answered. */
-const AMBUSH_MS = 1_000;
+/** Of the processes that are cut off, so many are producers. */
+const PRODUCERS_PART = 0.3;
 
 export interface StrikerOptions {
   readonly fleet: Fleet;
   readonly watch: StoreWatch;
+  readonly network: NetworkStriker;
+  /** Null: the store is no server. */
+  readonly server: ServerStriker | null;
   /** Where the witnesses are. */
   readonly folder: string;
   readonly leaseMs: number;
@@ -25,80 +31,121 @@ export class Striker {
   #spared: string | null = null;
   readonly done: Record<StrikeKind, number> = {
     ...{ kill: 0, stop: 0, terminate: 0, "kill producer": 0 },
+    ...{ "cut off": 0, "restart server": 0, "kill server": 0, outage: 0 },
   };
 
   constructor(options: StrikerOptions) {
     this.#options = options;
   }
 
-  /** Resolves when everybody who was stopped goes on. */
-  async allContinued(): Promise<void> {
-    await Promise.all(this.#continuing);
+  /** Resolves when everybody who was stopped or cut off goes on, and the store is there. */
+  async allHealed(): Promise<void> {
+    const { network, server } = this.#options;
+    await Promise.all([...this.#continuing, network.allHealed(), server?.allHealed()]);
   }
 
   /** False: nobody may be struck now. */
   async strike(strike: Strike): Promise<boolean> {
-    const { fleet } = this.#options;
-    const { kind, pick, isAmbush, lengthMs } = strike;
-    const victim = kind === "kill producer" ? this.#producer(pick) : this.#worker(strike);
-    if (victim) {
-      if (isAmbush) await this.#lieInWaitFor(victim);
-      if (victim.state !== "running") return false;
-      switch (kind) {
-        case "kill":
-        case "kill producer":
-          fleet.kill(victim.name);
-          break;
-        case "terminate":
-          fleet.terminate(victim.name);
-          break;
-        case "stop":
-          fleet.stop(victim.name);
-          this.#continuing.push(pause(lengthMs).then(() => fleet.continue(victim.name)));
-          break;
-      }
-    } else if (kind !== "kill producer") {
-      // Producers that are through need no killing; workers are there again soon.
-      return false;
+    if (this.#options.server?.isCalm) return false;
+    const isDone = await this.#strike(strike);
+    if (isDone) this.done[strike.kind] += 1;
+    return isDone;
+  }
+
+  async #strike(strike: Strike): Promise<boolean> {
+    switch (strike.kind) {
+      case "kill":
+      case "stop":
+      case "terminate":
+        return this.#strikeWorker(strike);
+      case "kill producer":
+        return this.#killProducer(strike);
+      case "cut off":
+        return this.#cutOff(strike);
+      case "restart server":
+      case "kill server":
+      case "outage":
+        return this.#strikeServer(strike.kind, strike);
     }
-    this.done[kind] += 1;
+  }
+
+  async #strikeWorker(strike: Strike): Promise<boolean> {
+    const { fleet, folder, server } = this.#options;
+    const { kind, isAmbush, lengthMs } = strike;
+    // Asked to stop while the store is away, a worker gives up what it could not say.
+    if (kind === "terminate" && server && !server.isQuiet) return false;
+    const victim = this.#worker(strike);
+    if (!victim) return false;
+    if (isAmbush) await lieInWait(folder, victim.file);
+    if (victim.state !== "running") return false;
+    if (kind === "kill") fleet.kill(victim.name);
+    else if (kind === "terminate") fleet.terminate(victim.name);
+    else {
+      fleet.stop(victim.name);
+      this.#continuing.push(pause(lengthMs).then(() => fleet.continue(victim.name)));
+    }
+    return true;
+  }
+
+  /** Producers that are through need no killing. */
+  async #killProducer({ pick, isAmbush }: Strike): Promise<boolean> {
+    const { fleet, folder, bait } = this.#options;
+    const victim = this.#producer(pick);
+    if (!victim) return true;
+    bait();
+    if (isAmbush) await lieInWait(folder, victim.file);
+    if (victim.state !== "running") return false;
+    fleet.kill(victim.name);
+    return true;
+  }
+
+  async #cutOff(strike: Strike): Promise<boolean> {
+    const { network, server, bait } = this.#options;
+    // One at a time: what happens then has one reason.
+    if (server && !server.isQuiet) return false;
+    const producer = strike.pick < PRODUCERS_PART ? this.#producer(strike.sparePick) : undefined;
+    const victim = producer ?? this.#worker(strike);
+    if (!victim) return false;
+    if (producer) bait();
+    network.strike(victim, strike);
+    return true;
+  }
+
+  async #strikeServer(
+    kind: "restart server" | "kill server" | "outage",
+    strike: Strike,
+  ): Promise<boolean> {
+    const { network, server, fleet } = this.#options;
+    if (!server) return true;
+    const isLeaving = fleet.alive("worker").some(({ state }) => state === "leaving");
+    if (!server.isQuiet || !network.isQuiet || isLeaving) return false;
+    server.strike(kind, strike);
     return true;
   }
 
   #producer(pick: number): Member | undefined {
-    const producers = this.#options.fleet.running("producer");
+    const producers = this.#options.fleet.running("producer").filter((one) => !one.isCutOff);
     return producers[Math.floor(pick * producers.length)];
   }
 
   #worker({ kind, pick, sparePick }: Strike): Member | undefined {
-    const { fleet, watch, leaseMs } = this.#options;
+    const { fleet, watch, server, leaseMs } = this.#options;
     const now = monotonicMs();
-    const { writableSince } = watch;
+    const storeSince = Math.max(watch.writableSince, server?.upSince ?? 0);
     const workers = fleet.running("worker").map((worker) => ({
       worker,
       name: worker.name,
-      healthySince: Math.max(worker.healthySince, writableSince),
+      healthySince: worker.isCutOff ? Infinity : Math.max(worker.healthySince, storeSince),
     }));
     this.#spared = spare(workers, { before: this.#spared, pick: sparePick, now, leaseMs });
-    // A kill may hit a worker in its first moment; a stop is for one that surely has jobs.
+    // A kill may hit a worker at any moment; a stop is for one that surely has jobs.
     const leastMs = kind === "stop" ? leaseMs / 2 : 0;
     const open = workers.filter(
-      ({ name, worker }) => name !== this.#spared && now - worker.healthySince >= leastMs,
+      ({ name, worker }) =>
+        name !== this.#spared &&
+        (kind === "kill" || !worker.isCutOff) &&
+        now - worker.healthySince >= leastMs,
     );
     return open[Math.floor(pick * open.length)]?.worker;
-  }
-
-  /** Until it has asked the store and not been answered: there the outcome is unknown. */
-  async #lieInWaitFor({ file, role }: Member): Promise<void> {
-    const { folder, bait } = this.#options;
-    if (role === "producer") bait();
-    const until = monotonicMs() + AMBUSH_MS;
-    const isAsking = () => {
-      const what = lastWitness(folder, file)?.what;
-      return what === "try" || what === "settling";
-    };
-    while (!isAsking() && monotonicMs() < until) {
-      await new Promise((resolve) => setImmediate(resolve));
-    }
   }
 }

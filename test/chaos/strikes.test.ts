@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { planStrikes, spare } from "./strikes.ts";
+import { FAULT_KINDS, planStrikes, spare } from "./strikes.ts";
 
-const COUNTS = { kills: 50, stops: 10, terms: 5, producerKills: 3 };
+const ON_PROCESSES = { kills: 50, stops: 10, terms: 5, producerKills: 3 };
+const COUNTS = { ...ON_PROCESSES, faults: 8, restarts: 3, serverKills: 1, outages: 2 };
 const SETTINGS = { seed: 7, spacingMs: 1_000, leaseMs: 10_000 };
 
 describe("the schedule of strikes", () => {
@@ -18,11 +19,22 @@ describe("the schedule of strikes", () => {
     expect(count("stop")).toBe(10);
     expect(count("terminate")).toBe(5);
     expect(count("kill producer")).toBe(3);
+    expect(count("cut off")).toBe(8);
+    expect(count("restart server")).toBe(3);
+    expect(count("kill server")).toBe(1);
+    expect(count("outage")).toBe(2);
   });
 
-  it("stops workers for longer than their leases", () => {
-    for (const { lengthMs } of planStrikes(COUNTS, SETTINGS)) {
-      expect(lengthMs).toBeGreaterThan(SETTINGS.leaseMs);
+  it("cuts processes off in every way, and as often in each", () => {
+    const faults = planStrikes(COUNTS, SETTINGS).flatMap(({ kind, fault }) =>
+      kind === "cut off" ? [fault] : [],
+    );
+    expect(faults).toEqual([...FAULT_KINDS, ...FAULT_KINDS]);
+  });
+
+  it("stops workers and takes the store away for longer than a lease", () => {
+    for (const { kind, lengthMs } of planStrikes(COUNTS, SETTINGS)) {
+      if (kind !== "cut off") expect(lengthMs).toBeGreaterThan(SETTINGS.leaseMs);
     }
   });
 });

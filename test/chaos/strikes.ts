@@ -1,10 +1,22 @@
 /** What is done to whom, and when: drawn from the seed. */
 import { seededRandom } from "../../src/testing/seeded-random.ts";
 
-export type StrikeKind = "kill" | "stop" | "terminate" | "kill producer";
+/** Against a process, against its way to the store, and against the server. */
+export type StrikeKind =
+  ("kill" | "stop" | "terminate" | "kill producer") | "cut off" | ServerStrikeKind;
+export type ServerStrikeKind = "restart server" | "kill server" | "outage";
+
+/**
+ * What becomes of one process's connections. `cut`: ended. `hole`: everything is swallowed for a
+ * while. `slow`: everything takes long. `deaf`: requests arrive, the replies are lost.
+ */
+export const FAULT_KINDS = ["cut", "hole", "slow", "deaf"] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export interface Strike {
   readonly kind: StrikeKind;
+  /** Of a `cut off`. */
+  readonly fault: FaultKind;
   /** Since the strike before. */
   readonly afterMs: number;
   /** Pick whom to strike and whom to leave alone, among those there are: from 0 to 1. */
@@ -12,7 +24,7 @@ export interface Strike {
   readonly sparePick: number;
   /** Waits for the moment between a question to the store and its answer. */
   readonly isAmbush: boolean;
-  /** How long a stop lasts: always longer than a lease. */
+  /** How long it lasts. A stop and an outage are always longer than a lease. */
   readonly lengthMs: number;
 }
 
@@ -21,6 +33,12 @@ export interface StrikeCounts {
   readonly stops: number;
   readonly terms: number;
   readonly producerKills: number;
+  /** Of the network of one process. */
+  readonly faults: number;
+  readonly restarts: number;
+  readonly serverKills: number;
+  /** Of the server for everybody, for longer than a lease. */
+  readonly outages: number;
 }
 
 export function planStrikes(
@@ -37,19 +55,35 @@ export function planStrikes(
     ...repeat<StrikeKind>("stop", counts.stops),
     ...repeat<StrikeKind>("terminate", counts.terms),
     ...repeat<StrikeKind>("kill producer", counts.producerKills),
+    ...repeat<StrikeKind>("cut off", counts.faults),
+    ...repeat<StrikeKind>("restart server", counts.restarts),
+    ...repeat<StrikeKind>("kill server", counts.serverKills),
+    ...repeat<StrikeKind>("outage", counts.outages),
   ];
   for (let at = kinds.length - 1; at > 0; at -= 1) {
     const other = Math.floor(random() * (at + 1));
     [kinds[at], kinds[other]] = [kinds[other]!, kinds[at]!];
   }
-  return kinds.map((kind) => ({
-    kind,
-    afterMs: 2 * random() * spacingMs,
-    pick: random(),
-    sparePick: random(),
-    isAmbush: kind === "kill producer" || (kind === "stop" && random() < 0.5),
-    lengthMs: leaseMs * (1.15 + 0.6 * random()),
-  }));
+  let faults = 0;
+  return kinds.map((kind) => {
+    // In turn, so that none is left out.
+    const fault = FAULT_KINDS[faults % FAULT_KINDS.length]!;
+    if (kind === "cut off") faults += 1;
+    return {
+      kind,
+      fault,
+      afterMs: 2 * random() * spacingMs,
+      pick: random(),
+      sparePick: random(),
+      isAmbush: isAmbush(kind, fault, random()),
+      lengthMs: leaseMs * (kind === "cut off" ? 0.1 + 1.3 * random() : 1.15 + 0.6 * random()),
+    };
+  });
+}
+
+function isAmbush(kind: StrikeKind, fault: FaultKind, drawn: number): boolean {
+  if (kind === "cut off") return fault === "deaf" || (fault === "cut" && drawn < 0.5);
+  return kind === "kill producer" || (kind === "stop" && drawn < 0.5);
 }
 
 function repeat<Item>(item: Item, times: number): Item[] {

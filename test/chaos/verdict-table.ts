@@ -11,7 +11,8 @@ export function verdictTable(
   { verdict, tookMs, version }: ChaosRun,
   options: ChaosOptions,
 ): string {
-  const { enqueued, duplicated, stale, counters, recovery, processes, waits, findings } = verdict;
+  const { enqueued, duplicated, stale, counters, recovery, healed, processes, waits } = verdict;
+  const { findings } = verdict;
   const broken = (rule: Rule) => findings.filter((finding) => finding.rule === rule).length;
   const judged = (rule: Rule, note = ""): Row => {
     const count = broken(rule);
@@ -34,6 +35,8 @@ export function verdictTable(
     ["kills", number(processes.kills), "", `and ${processes.producerKills} of producers`],
     ["stops past the lease", number(processes.stops), "", frozenNote(processes.unwritable)],
     ["graceful stops", number(processes.terminations), "", "the last ones included"],
+    ["cut off", number(processes.cutOffs), "", listed(processes.faults)],
+    ["store away for all", number(processes.outages), "", listed(processes.outageKinds)],
     ["kill to leasable", "", "", timesNote(recovery.leasable)],
     ["delayed", number(recovery.delayed.jobs), "", delayedNote(recovery.delayed)],
     ["kill to leased again", "", "", timesNote(recovery.leased)],
@@ -49,12 +52,16 @@ export function verdictTable(
       causes.map((cause) => `${cause} ${duplicated.explained[cause]}`).join(", "),
     ],
     judged("duplicated, unexplained"),
-    judged("overlapping, unexplained", `explained by a stop: ${number(duplicated.overlapping)}`),
+    judged("run twice by an outage", outageNote(duplicated.explained.outage)),
+    judged("reaped too soon"),
+    judged("overlapping, unexplained", `explained: ${number(duplicated.overlapping)}`),
     judged("stale accepted", `late words refused: ${number(stale.refused)}`),
     judged("two holders"),
+    judged("repeat denied"),
     judged("steps and saves forgotten"),
     judged("counters wrong", `crashes counted: ${number(counters.crashes)}`),
     judged("recovered too late", recoveryNote(recovery)),
+    judged("no job after a heal", healNote(healed)),
     judged("processes at fault", `calls that failed: ${number(processes.failedCalls)}`),
     judged("store damaged"),
   ];
@@ -90,6 +97,21 @@ function frozenNote(unwritable: number): string {
   return unwritable === 0 ? "" : `nobody could write ${unwritable} times`;
 }
 
+function listed(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(", ");
+}
+
+function outageNote(count: number): string {
+  return count === 0 ? "" : `still running when the lease was over, let go, run again: ${count}`;
+}
+
+function healNote({ heals, took, excused, boundMs }: ChaosRun["verdict"]["healed"]): string {
+  if (heals === 0) return "";
+  return `${heals} heals, ${timesNote(took)} of ${seconds(boundMs)}, excused ${excused}`;
+}
+
 function recoveryNote({ jobs, judgedMaxMs, boundMs }: ChaosRun["verdict"]["recovery"]): string {
   return jobs === 0
     ? "no killed worker had a job"
@@ -108,8 +130,11 @@ function timesNote({ p50Ms, maxMs }: { readonly p50Ms: number; readonly maxMs: n
 
 function again(options: ChaosOptions): string {
   const { store, seed, workers, jobs, kills, stops, terms, forgiveStalls } = options;
+  const { faults, restarts, serverKills, outages } = options;
   const quick = forgiveStalls ? " --quick" : "";
-  return `--store ${store} --seed ${seed} --workers ${workers} --jobs ${jobs} --kills ${kills} --stops ${stops} --terms ${terms}${quick}`;
+  const processes = `--workers ${workers} --jobs ${jobs} --kills ${kills} --stops ${stops} --terms ${terms}`;
+  const servers = `--faults ${faults} --restarts ${restarts} --server-kills ${serverKills} --outages ${outages}`;
+  return `--store ${store} --seed ${seed} ${processes} ${servers}${quick}`;
 }
 
 function number(value: number): string {

@@ -19,6 +19,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { OutcomeKind } from "../../src/core/outcome.ts";
+import type { Receipt } from "../../src/index.ts";
+import type { FaultKind } from "./strikes.ts";
 
 export interface FenceRef {
   readonly id: string;
@@ -43,7 +45,7 @@ type ProducerSaw =
       readonly what: "acknowledged";
       readonly key: string;
       readonly id: string;
-      readonly answer: "added" | "duplicate";
+      readonly answer: Receipt["status"];
     }
   | {
       readonly what: "refused";
@@ -126,7 +128,26 @@ type HarnessSaw =
       readonly signal: string | null;
     }
   /** Nobody could write to the store since `from`. */
-  | { readonly what: "unwritable"; readonly from: number };
+  | { readonly what: "unwritable"; readonly from: number }
+  /** Its way to the store was disturbed since `from`; by now it is whole again. */
+  | {
+      readonly what: "cut off";
+      readonly to: string;
+      readonly how: FaultKind;
+      readonly from: number;
+    }
+  /** Nobody could reach the store since `from`. It may have come back at `healingAt`, and is back by now. */
+  | {
+      readonly what: "outage";
+      readonly how: OutageKind;
+      readonly from: number;
+      readonly healingAt: number;
+    }
+  /** What a clock on the wall says at this moment. */
+  | { readonly what: "clock"; readonly wallMs: number };
+
+/** `halted`: the server was ended in order and stayed away. `silent`: the network swallowed everything. */
+export type OutageKind = "restart" | "kill" | "halted" | "silent";
 
 export type Saw = ProducerSaw | WorkerSaw | HarnessSaw;
 

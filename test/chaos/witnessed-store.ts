@@ -1,6 +1,7 @@
 /**
  * A store whose leases, renewals, settles and reaps are written down, with the fences: when they
- * were sent and what was answered. So the judge does not depend on the engine's own word for what it did.
+ * were sent and what was answered. So the judge does not depend on the engine's own word for what it
+ * did. Of every other verb only the failures are written down.
  */
 import type { Store } from "../../src/index.ts";
 import { monotonicMs, type Witness } from "./witness.ts";
@@ -59,9 +60,23 @@ export function witnessedStore(store: Store, witness: Witness): Store {
   return new Proxy(store, {
     get(target, name) {
       if (Object.hasOwn(verbs, name)) return verbs[name as keyof Store];
-      const value: unknown = Reflect.get(target, name);
-      // A store may be a class with private fields, which a proxy is not an instance of.
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      return bound(target, name, watch);
     },
   });
+}
+
+type Watch = <Out>(verb: string, call: () => Promise<Out>) => Promise<[Out, number]>;
+
+/** A verb, or a group of verbs such as the outbox. A store may be a class with private fields. */
+function bound(target: object, name: string | symbol, watch: Watch): unknown {
+  const value: unknown = Reflect.get(target, name);
+  if (typeof value === "object" && value !== null) {
+    return new Proxy(value, { get: (group, verb) => bound(group, verb, watch) });
+  }
+  if (typeof value !== "function") return value;
+  return (...args: unknown[]): unknown => {
+    const reply: unknown = Reflect.apply(value, target, args);
+    if (!(reply instanceof Promise)) return reply;
+    return watch(String(name), () => reply).then(([out]) => out);
+  };
 }

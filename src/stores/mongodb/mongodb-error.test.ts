@@ -12,6 +12,7 @@ describe("an error of MongoDB", () => {
       "MongoNetworkError",
       "MongoServerSelectionError",
       "MongoPoolClearedError",
+      "PoolClearedOnNetworkError",
     ]) {
       const error = storeError(mongoError(name));
       expect(error).toBeInstanceOf(StoreUnavailableError);

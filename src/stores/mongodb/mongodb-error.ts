@@ -93,8 +93,9 @@ export function storeError(error: unknown): unknown {
 }
 
 function isOfNetwork(error: Error): boolean {
+  // One of them, PoolClearedOnNetworkError, has no prefix.
   const isItsOwn =
-    /^Mongo(Network|NotConnected|Topology|PoolC|ConnectionPool|WaitQueue|ClientClosed|ExpiredSession|WriteConcern|OperationTimeout)/;
+    /^(Mongo)?(Network|NotConnected|Topology|PoolC|ConnectionPool|WaitQueue|ClientClosed|ExpiredSession|WriteConcern|OperationTimeout)/;
   // A bulk that failed as a whole, and says nothing of its items, hides what happened inside.
   const isWhole = error.name === "MongoBulkWriteError" && writeErrorsOf(error).length === 0;
   return isWhole || isItsOwn.test(error.name) || hasLabel(error, "RetryableWriteError");

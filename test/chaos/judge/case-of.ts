@@ -2,7 +2,8 @@
 import type { AttemptRecord, StoredJob } from "../../../src/core/job.ts";
 import type { OutcomeKind } from "../../../src/core/outcome.ts";
 import type { ChaosResult } from "../contracts.ts";
-import type { Saw, WitnessLine } from "../witness.ts";
+import type { FaultKind } from "../strikes.ts";
+import type { OutageKind, Saw, WitnessLine } from "../witness.ts";
 import { judge, type CaseFile, type Verdict } from "./judge.ts";
 
 const LEASE_MS = 10_000;
@@ -70,9 +71,10 @@ export class CaseOf {
     by: string,
     id: string,
     fence: number,
-    { key, row = 0 }: { readonly key: string; readonly row?: number },
+    options: { readonly key: string; readonly row?: number; readonly type?: string },
   ): this {
-    return this.#saw(at, by, { what: "start", id, fence, attempt: 1, type: "quick", key, row });
+    const { key, row = 0, type = "quick" } = options;
+    return this.#saw(at, by, { what: "start", id, fence, attempt: 1, type, key, row });
   }
   ended(
     at: number,
@@ -113,6 +115,12 @@ export class CaseOf {
   exited(at: number, to: string, code: number | null, signal: string | null = null): this {
     return this.#saw(at, "harness", { what: "exited", to, code, signal });
   }
+  cutOff(to: string, from: number, until: number, how: FaultKind = "hole"): this {
+    return this.#saw(until, "harness", { what: "cut off", to, how, from });
+  }
+  outage(from: number, until: number, how: OutageKind = "halted"): this {
+    return this.#saw(until, "harness", { what: "outage", how, from, healingAt: until - 1 });
+  }
   unwritable(from: number, to: number): this {
     return this.#saw(to, "harness", { what: "unwritable", from });
   }
@@ -147,7 +155,8 @@ export class CaseOf {
       lines.push({ at: 1_000_000, by: "harness", what: "terminate", to });
       lines.push({ at: 1_000_001, by: "harness", what: "exited", to, code: 0, signal: null });
     }
-    const settings = { leaseMs: LEASE_MS, recoveryMs: 12_000, forgiveStalls: false, damage: [] };
+    const times = { leaseMs: LEASE_MS, recoveryMs: 12_000, healMs: 5_000 };
+    const settings = { ...times, forgiveStalls: false, damage: [] };
     return judge({ lines, stored: this.#stored, ...settings, ...options });
   }
   texts(options?: Partial<CaseFile>): string[] {

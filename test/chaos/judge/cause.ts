@@ -1,5 +1,14 @@
 /** Why somebody else could have a job before its holder had brought it to an end. */
-import { overlaps, recordOf, type Evidence, type JobStory, type Span } from "./evidence.ts";
+import {
+  heldFromAt,
+  lastTrusted,
+  leaseOf,
+  recordOf,
+  type Evidence,
+  type JobStory,
+} from "./evidence.ts";
+import type { ProcessStory } from "./process-story.ts";
+import { covered, overlaps, type Span } from "./span.ts";
 
 export const CAUSES = [
   "failed",
@@ -7,6 +16,8 @@ export const CAUSES = [
   "kill",
   "stop",
   "store frozen by a stop",
+  "cut off",
+  "outage",
   "stall",
 ] as const;
 export type Cause = (typeof CAUSES)[number];
@@ -24,8 +35,9 @@ export interface Ending {
 
 /** Null: it was taken from a live holder, and nobody knows why. */
 export function causeOf(evidence: Evidence, job: JobStory, ending: Ending): Cause | null {
-  const { fence, by, span } = ending;
-  const lease = job.leases.find((one) => one.fence === fence);
+  const { fence, by } = ending;
+  const lease = leaseOf(job, fence);
+  const span = untilLetGo(evidence, job, ending);
   const settled = lease?.settle?.answer === "settled" ? lease.settle.kind : null;
   if (settled === "retry" || recordOf(job, fence)?.outcome === "failed") return "failed";
   if (settled === "snooze" || settled === "release") return "given back";
@@ -39,27 +51,64 @@ export function causeOf(evidence: Evidence, job: JobStory, ending: Ending): Caus
   if (frozenSpans(evidence).some((frozen) => overlaps(frozen, span))) {
     return "store frozen by a stop";
   }
-  const heldFrom = lease?.heldFrom ?? span.from;
+  if (!lease) return lostReply(evidence, process, fence);
+  const heldFrom = heldFromAt(lease, span.to);
+  const until = Math.min(span.to, heldFrom + evidence.leaseMs);
+  const away = outOfTouch(evidence, process, { from: heldFrom, to: until });
+  if (away !== null) return away;
   const stalledMs = covered(stalls, { from: heldFrom, to: span.to });
   return stalledMs > STALLED_PART * evidence.leaseMs ? "stall" : null;
 }
 
-/** Nobody could write, because a process was stopped while it had the store's write lock. */
-export function frozenSpans({ unwritable, processes }: Evidence): Span[] {
-  const stops = [...processes.values()].flatMap((process) => process.stops);
-  return unwritable.filter((span) => stops.some((stop) => overlaps(stop, span)));
+/**
+ * What happened to a worker after it had let go of a job did not take it away. It lets go when its
+ * own clock says that the lease is over; a handler may need longer to hear of it. What a handler had
+ * brought to an end is kept beyond that, for the store to come back.
+ */
+function untilLetGo({ leaseMs }: Evidence, job: JobStory, { fence, span }: Ending): Span {
+  const run = job.runs.find((one) => one.fence === fence);
+  if (run?.how === "returned" || run?.how === "threw") return span;
+  const lease = leaseOf(job, fence);
+  const trustedUntil = lease ? lastTrusted(lease, leaseMs) : Infinity;
+  return { from: span.from, to: Math.min(span.to, trustedUntil) };
 }
 
-/** How much of the window the spans cover together. */
-function covered(spans: readonly Span[], window: Span): number {
-  let sum = 0;
-  let reached = window.from;
-  for (const { from, to } of [...spans].sort((a, b) => a.from - b.from)) {
-    const begin = Math.max(from, reached);
-    const end = Math.min(to, window.to);
-    if (end <= begin) continue;
-    sum += end - begin;
-    reached = end;
-  }
-  return sum;
+/**
+ * The network or the server took the lease away: its holder could not renew for most of it. What it
+ * needed to find out that its connections were dead counts too: calls that failed or took long.
+ */
+function outOfTouch(evidence: Evidence, process: ProcessStory, window: Span): Cause | null {
+  const { cutOffs, failures, stalls } = process;
+  const { outages, leaseMs } = evidence;
+  const isHit = (spans: readonly Span[]) => spans.some((span) => overlaps(span, window));
+  const awayMs = covered([...cutOffs, ...outages, ...failures, ...stalls], window);
+  if (awayMs <= STALLED_PART * leaseMs) return null;
+  if (isHit(cutOffs)) return "cut off";
+  return isHit(outages) ? "outage" : null;
+}
+
+/** Nobody saw this lease: it was granted, and the worker never heard of it. Its fence tells when. */
+function lostReply(evidence: Evidence, process: ProcessStory, fence: number): Cause | null {
+  const { wallOffsetMs } = evidence;
+  const at = wallOffsetMs === null ? null : fence / 1_000 + wallOffsetMs;
+  const isHit = (spans: readonly Span[]) =>
+    spans.some((span) => at === null || isInAftermath(span, at));
+  if (isHit(process.cutOffs)) return "cut off";
+  return isHit(evidence.outages) ? "outage" : null;
+}
+
+/** A connection may be dead for as long as a call may take, and nobody knows. */
+const AFTERMATH_MS = 15_000;
+const CLOCKS_MS = 1_000;
+
+export function isInAftermath({ from, to }: Span, at: number): boolean {
+  return at >= from - CLOCKS_MS && at <= to + AFTERMATH_MS;
+}
+
+/** Nobody could write, because a process was stopped while it had the store's write lock. */
+export function frozenSpans({ unwritable, processes, outages }: Evidence): Span[] {
+  const stops = [...processes.values()].flatMap((process) => process.stops);
+  const isHit = (span: Span, by: readonly Span[]) => by.some((one) => overlaps(one, span));
+  // Of an outage everybody knows the reason.
+  return unwritable.filter((span) => isHit(span, stops) && !isHit(span, outages));
 }

@@ -1,14 +1,8 @@
 /** What the store counts must be what happened: attempts, crashes, and who is charged for them. */
 import { HISTORY_LENGTH, type AttemptRecord } from "../../../src/core/job.ts";
 import { causeOf } from "./cause.ts";
-import {
-  leaseOf,
-  nameOf,
-  type Evidence,
-  type Finding,
-  type JobStory,
-  type ProcessStory,
-} from "./evidence.ts";
+import { leaseOf, nameOf, type Evidence, type Finding, type JobStory } from "./evidence.ts";
+import type { ProcessStory } from "./process-story.ts";
 
 export interface Counters {
   readonly crashes: number;

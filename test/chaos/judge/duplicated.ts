@@ -1,10 +1,19 @@
 /**
  * Jobs whose handler ran more than once. That is allowed, at least once is the promise, but each
  * extra run needs a reason: the one before failed, was given back, or was cut off. And two runs at
- * the same time need more: only a holder that stood still may be overtaken.
+ * the same time need more: only a holder that stood still may be overtaken. One that cannot reach the
+ * store lets go by its own clock before anybody else may begin, unless its handler does not hear it.
+ *
+ * An outage of the store is no reason to run what had already ended: its outcome was decided in time
+ * and waits for the store to come back.
  */
+import { endsAtOnce } from "../contracts.ts";
 import { causeOf, CAUSES, type Cause } from "./cause.ts";
-import { nameOf, type Evidence, type Finding, type JobStory, type Run } from "./evidence.ts";
+import { heldFromAt, leaseOf, nameOf, trustedMs } from "./evidence.ts";
+import type { Evidence, Finding, JobStory, Run } from "./evidence.ts";
+
+/** Between the last line of a handler and what its worker makes of it. */
+const LAST_MOMENT_MS = 100;
 
 export interface Duplicated {
   readonly runs: number;
@@ -36,12 +45,17 @@ export function judgeDuplicated(evidence: Evidence, options: DuplicatedOptions):
           rule: "duplicated, unexplained",
           text: `${nameOf(job)} ran again at ${next.by} although ${said(job, run)}`,
         });
+      } else if (cause === "outage" && endedInTime(evidence, job, run)) {
+        findings.push({
+          rule: "run twice by an outage",
+          text: `${nameOf(job)} ran again at ${next.by} although ${run.by} had brought it to an end`,
+        });
       } else {
         explained[cause] += 1;
       }
       if (!isOverlapping(evidence, run, next)) continue;
       overlapping += 1;
-      if (cause === "failed" || cause === "given back" || cause === "kill") {
+      if (cause !== null && mustHaveEnded(cause, run)) {
         findings.push({
           rule: "overlapping, unexplained",
           text: `${nameOf(job)} began at ${next.by} while it still ran at ${run.by} (${cause})`,
@@ -55,6 +69,29 @@ export function judgeDuplicated(evidence: Evidence, options: DuplicatedOptions):
 function causeOfRun(evidence: Evidence, job: JobStory, run: Run, next: Run): Cause | null {
   const span = { from: run.startAt, to: next.startAt };
   return causeOf(evidence, job, { id: job.id, fence: run.fence, by: run.by, span });
+}
+
+function mustHaveEnded(cause: Cause, { type }: Run): boolean {
+  switch (cause) {
+    case "failed":
+    case "given back":
+    case "kill":
+      return true;
+    case "cut off":
+    case "outage":
+      return endsAtOnce(type);
+    case "stop":
+    case "store frozen by a stop":
+    case "stall":
+      return false;
+  }
+}
+
+/** Its handler had ended when the worker still trusted the lease: surely, whatever the last moments were. */
+function endedInTime({ leaseMs }: Evidence, job: JobStory, run: Run): boolean {
+  const lease = leaseOf(job, run.fence);
+  if (!lease || run.endAt === null || run.how === "aborted") return false;
+  return run.endAt < heldFromAt(lease, run.endAt) + trustedMs(leaseMs) - LAST_MOMENT_MS;
 }
 
 /** A killed process runs nothing, whatever its last line was. */

@@ -1,27 +1,14 @@
-/** From loose lines to stories: what became of each process, each lease and each run of a job. */
+/** From loose lines to stories: what became of each process, of the store, and of each job. */
 import type { AttemptRecord, StoredJob } from "../../../src/core/job.ts";
 import type { OutcomeKind } from "../../../src/core/outcome.ts";
-import type { FenceRef, WitnessLine } from "../witness.ts";
+import type { FenceRef, OutageKind, WitnessLine } from "../witness.ts";
+import { processStories, type ProcessStory } from "./process-story.ts";
+import type { Span } from "./span.ts";
 
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
-export interface ProcessStory {
-  readonly name: string;
-  readonly role: "worker" | "producer";
-  /** What the store calls its worker. */
-  worker: string | null;
-  upAt: number | null;
-  concurrency: number;
-  killedAt: number | null;
-  terminatedAt: number | null;
-  exitedAt: number | null;
-  exit: { readonly code: number | null; readonly signal: string | null } | null;
-  readonly stops: Span[];
-  /** Its event loop stood still, or a call to the store took long. */
-  readonly stalls: Span[];
+/** Nobody could reach the store. Somebody may have, from `healingAt` on. */
+export interface Outage extends Span {
+  readonly healingAt: number;
+  readonly how: OutageKind;
 }
 
 export interface Lease extends FenceRef {
@@ -30,8 +17,8 @@ export interface Lease extends FenceRef {
   readonly at: number;
   /** When the newest lease or renewal that the store granted was asked for. */
   heldFrom: number;
-  /** When each kept renewal was asked for. */
-  readonly renewedAt: number[];
+  /** Each kept renewal, from when it was asked for to when the answer was there. */
+  readonly renewals: Span[];
   refusedRenewals: number;
   /** When somebody saw that it had run out, and put the job back. */
   reapedAt: number | null;
@@ -71,6 +58,9 @@ export interface Evidence {
   readonly jobs: ReadonlyMap<string, JobStory>;
   /** Nobody could write to the store. */
   readonly unwritable: readonly Span[];
+  readonly outages: readonly Outage[];
+  /** From a clock on the wall, as a fence is, to the clock of the witnesses; null if nobody looked. */
+  readonly wallOffsetMs: number | null;
 }
 
 export function gatherEvidence(
@@ -86,68 +76,19 @@ export function gatherEvidence(
     unwritable: sorted.flatMap((line) =>
       line.what === "unwritable" ? [{ from: line.from, to: line.at }] : [],
     ),
+    outages: sorted.flatMap((line) => {
+      if (line.what !== "outage") return [];
+      const { from, healingAt, how, at: to } = line;
+      return [{ from, to, healingAt, how }];
+    }),
+    wallOffsetMs: wallOffset(sorted),
   };
 }
 
-function processStories(
-  lines: readonly WitnessLine[],
-  leaseMs: number,
-): ReadonlyMap<string, ProcessStory> {
-  const stories = new Map<string, ProcessStory>();
-  const stoppedAt = new Map<string, number>();
-  for (const line of lines) {
-    if (line.what === "began") {
-      const { to: name, role } = line;
-      stories.set(name, { name, role, ...UNTOLD, stops: [], stalls: [] });
-      continue;
-    }
-    const story = stories.get("to" in line ? line.to : line.by);
-    if (!story) continue;
-    if ("askedAt" in line && line.at - line.askedAt > leaseMs / 10) {
-      story.stalls.push({ from: line.askedAt, to: line.at });
-    }
-    switch (line.what) {
-      case "named":
-        story.worker = line.worker;
-        break;
-      case "up":
-        story.upAt = line.at;
-        story.concurrency = line.concurrency;
-        break;
-      case "stalled":
-        story.stalls.push({ from: line.from, to: line.at });
-        break;
-      case "kill":
-        story.killedAt = line.at;
-        break;
-      case "terminate":
-        story.terminatedAt = line.at;
-        break;
-      case "stop":
-        stoppedAt.set(line.to, line.at);
-        break;
-      case "continue":
-        story.stops.push({ from: stoppedAt.get(line.to) ?? line.at, to: line.at });
-        break;
-      case "exited":
-        story.exitedAt = line.at;
-        story.exit = { code: line.code, signal: line.signal };
-        break;
-      default:
-    }
-  }
-  return stories;
+function wallOffset(lines: readonly WitnessLine[]): number | null {
+  const line = lines.find(({ what }) => what === "clock");
+  return line?.what === "clock" ? line.at - line.wallMs : null;
 }
-
-const UNTOLD = {
-  worker: null,
-  upAt: null,
-  concurrency: 0,
-  killedAt: null,
-  terminatedAt: null,
-  exitedAt: null,
-  exit: null,
-};
 
 function jobStories(
   lines: readonly WitnessLine[],
@@ -175,7 +116,7 @@ function jobStories(
       case "leased":
         for (const { id, fence } of line.jobs) {
           const { askedAt } = line;
-          const timing = { askedAt, at, heldFrom: askedAt, renewedAt: [] };
+          const timing = { askedAt, at, heldFrom: askedAt, renewals: [] };
           const untold = { refusedRenewals: 0, reapedAt: null, settle: null };
           const lease: Lease = { id, fence, by, ...timing, ...untold };
           leases.set(refOf(lease), lease);
@@ -187,7 +128,7 @@ function jobStories(
           const lease = leases.get(refOf(ref));
           if (!lease) continue;
           lease.heldFrom = Math.max(lease.heldFrom, line.askedAt);
-          lease.renewedAt.push(line.askedAt);
+          lease.renewals.push({ from: line.askedAt, to: at });
         }
         for (const ref of line.lost) {
           const lease = leases.get(refOf(ref));
@@ -238,12 +179,28 @@ export function leaseOf(job: JobStory, fence: number): Lease | undefined {
   return job.leases.find((lease) => lease.fence === fence);
 }
 
-export function recordOf(job: JobStory, fence: number): AttemptRecord | undefined {
-  return job.stored?.history.find((record) => record.fence === fence);
+/** When the newest lease or renewal of which its holder knew by then was asked for. */
+export function heldFromAt({ askedAt, renewals }: Lease, at: number): number {
+  return Math.max(askedAt, ...renewals.filter(({ to }) => to < at).map(({ from }) => from));
 }
 
-export function overlaps(span: Span, other: Span): boolean {
-  return span.from <= other.to && other.from <= span.to;
+/** How long a worker trusts a lease after it has asked for it. */
+export function trustedMs(leaseMs: number): number {
+  return leaseMs - Math.min(1_000, leaseMs / 10);
+}
+
+/** When its holder, by its own clock, could not trust it any more. */
+export function lastTrusted({ askedAt, renewals }: Lease, leaseMs: number): number {
+  let heldFrom = askedAt;
+  for (const { from, to } of [...renewals].sort((a, b) => a.to - b.to)) {
+    if (to > heldFrom + trustedMs(leaseMs)) break;
+    heldFrom = Math.max(heldFrom, from);
+  }
+  return heldFrom + trustedMs(leaseMs);
+}
+
+export function recordOf(job: JobStory, fence: number): AttemptRecord | undefined {
+  return job.stored?.history.find((record) => record.fence === fence);
 }
 
 /** How a finding names a job. */
@@ -263,15 +220,21 @@ export interface Finding {
   readonly text: string;
 }
 
-export type Rule =
-  | "lost"
-  | "unexpected"
-  | "duplicated, unexplained"
-  | "overlapping, unexplained"
-  | "stale accepted"
-  | "two holders"
-  | "steps and saves forgotten"
-  | "counters wrong"
-  | "recovered too late"
-  | "processes at fault"
-  | "store damaged";
+export const RULES = [
+  "lost",
+  "unexpected",
+  "duplicated, unexplained",
+  "overlapping, unexplained",
+  "stale accepted",
+  "two holders",
+  "repeat denied",
+  "steps and saves forgotten",
+  "counters wrong",
+  "run twice by an outage",
+  "reaped too soon",
+  "recovered too late",
+  "no job after a heal",
+  "processes at fault",
+  "store damaged",
+] as const;
+export type Rule = (typeof RULES)[number];

@@ -5,8 +5,10 @@ import { judgeCounters, type Counters } from "./counters.ts";
 import { judgeDuplicated, type Duplicated } from "./duplicated.ts";
 import { judgeEnqueued, type Enqueued } from "./enqueued.ts";
 import { gatherEvidence, type Finding } from "./evidence.ts";
+import { judgeHealed, type Healed } from "./healed.ts";
 import { judgeKept } from "./kept.ts";
 import { judgeProcesses, type Processes } from "./processes.ts";
+import { judgeReaping } from "./reaping.ts";
 import { judgeRecovery, type Recovery } from "./recovery.ts";
 import { judgeStale, type Stale } from "./stale.ts";
 import { measureWaits, type Waits } from "./waits.ts";
@@ -20,6 +22,8 @@ export interface CaseFile {
   readonly leaseMs: number;
   /** How soon a killed worker's jobs must be leasable. */
   readonly recoveryMs: number;
+  /** How soon every worker must take a new job after it can reach the store again. */
+  readonly healMs: number;
   readonly forgiveStalls: boolean;
 }
 
@@ -29,6 +33,7 @@ export interface Verdict {
   readonly stale: Stale;
   readonly counters: Counters;
   readonly recovery: Recovery;
+  readonly healed: Healed;
   readonly processes: Processes;
   readonly waits: Waits;
   /** Empty: everything that was promised was kept. */
@@ -42,10 +47,12 @@ export function judge(file: CaseFile): Verdict {
   const stale = judgeStale(evidence);
   const counters = judgeCounters(evidence, file);
   const recovery = judgeRecovery(evidence, { boundMs: file.recoveryMs });
+  const healed = judgeHealed(evidence, { boundMs: file.healMs });
   const processes = judgeProcesses(evidence);
   const damage = file.damage.map((text): Finding => ({ rule: "store damaged", text }));
-  const parts = [enqueued, duplicated, stale, counters, recovery, processes];
-  const findings = [...parts.flatMap((part) => part.findings), ...judgeKept(evidence), ...damage];
+  const parts = [enqueued, duplicated, stale, counters, recovery, healed, processes];
+  const others = [...judgeKept(evidence), ...judgeReaping(evidence), ...damage];
+  const findings = [...parts.flatMap((part) => part.findings), ...others];
   const waits = measureWaits(evidence);
-  return { enqueued, duplicated, stale, counters, recovery, processes, waits, findings };
+  return { enqueued, duplicated, stale, counters, recovery, healed, processes, waits, findings };
 }

@@ -1,5 +1,6 @@
 /** Whether every process ended as it was made to, and what the engine itself complained about. */
-import type { Evidence, Finding, ProcessStory } from "./evidence.ts";
+import type { Evidence, Finding } from "./evidence.ts";
+import type { ProcessStory } from "./process-story.ts";
 
 export interface Processes {
   readonly workers: number;
@@ -9,13 +10,21 @@ export interface Processes {
   readonly producerKills: number;
   /** Stops that caught a process with the store's write lock, or close to it. */
   readonly unwritable: number;
+  /** How often the way of one process to the store was disturbed, and how. */
+  readonly cutOffs: number;
+  readonly faults: Readonly<Record<string, number>>;
+  /** How often the store was away for all, and how. */
+  readonly outages: number;
+  readonly outageKinds: Readonly<Record<string, number>>;
   readonly failedCalls: number;
   readonly findings: readonly Finding[];
 }
 
-export function judgeProcesses({ processes, lines, unwritable }: Evidence): Processes {
+export function judgeProcesses(evidence: Evidence): Processes {
+  const { processes, lines, unwritable, outages } = evidence;
   const all = [...processes.values()];
   const workers = all.filter(({ role }) => role === "worker");
+  const cutOffs = all.flatMap((process) => process.cutOffs);
   const findings: Finding[] = [];
   for (const process of all) {
     const fault = faultOf(process);
@@ -33,9 +42,19 @@ export function judgeProcesses({ processes, lines, unwritable }: Evidence): Proc
     producerKills: all.filter(({ role, killedAt }) => role === "producer" && killedAt !== null)
       .length,
     unwritable: unwritable.length,
+    cutOffs: cutOffs.length,
+    faults: counted(cutOffs),
+    outages: outages.length,
+    outageKinds: counted(outages),
     failedCalls: lines.filter(({ what }) => what === "call failed").length,
     findings,
   };
+}
+
+function counted(faults: readonly { readonly how: string }[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { how } of faults) counts[how] = (counts[how] ?? 0) + 1;
+  return counts;
 }
 
 function faultOf({ exit, killedAt, terminatedAt, role }: ProcessStory): string | null {

@@ -4,12 +4,15 @@
  * told and not judged.
  *
  * The promise is one lease plus two seconds, and it has conditions. The clock stands still
- *  - while nobody could write to the store: a process was stopped with its write lock;
+ *  - while nobody could write to the store: a process was stopped with its write lock, or the
+ *    server was away;
  *  - once the lease is over, until somebody is there who may reap: a worker that has been in touch
  *    with the store for one lease length, and goes on for the second that a reaper takes.
  */
-import { frozenSpans } from "./cause.ts";
-import { nameOf, type Evidence, type Finding, type ProcessStory, type Span } from "./evidence.ts";
+import { frozenSpans, isInAftermath } from "./cause.ts";
+import { nameOf, type Evidence, type Finding } from "./evidence.ts";
+import type { ProcessStory } from "./process-story.ts";
+import type { Span } from "./span.ts";
 
 export interface Recovery {
   /** Jobs that were leased by a worker when it was killed, and had to be leased again. */
@@ -72,7 +75,7 @@ export function judgeRecovery(evidence: Evidence, { boundMs }: { boundMs: number
   };
 }
 
-function timesOf(values: readonly number[]): Times {
+export function timesOf(values: readonly number[]): Times {
   const sorted = [...values].sort((a, b) => a - b);
   return { p50Ms: sorted[Math.floor(sorted.length / 2)] ?? 0, maxMs: sorted.at(-1) ?? 0 };
 }
@@ -80,7 +83,7 @@ function timesOf(values: readonly number[]): Times {
 /** For a kill: when the leases of that worker were over and somebody was there to see it. */
 function expectations(evidence: Evidence): (killedAt: number) => number {
   const { leaseMs, processes } = evidence;
-  const frozen = frozenSpans(evidence);
+  const frozen = [...frozenSpans(evidence), ...evidence.outages];
   const workers = [...processes.values()].filter(({ role }) => role === "worker");
   return (killedAt) => {
     // After a time without the store everybody may renew first: the whole lease counts again.
@@ -95,9 +98,9 @@ function expectations(evidence: Evidence): (killedAt: number) => number {
 
   /** The moments from `overAt` on at which this worker begins to be one who may reap. */
   function reapingTimes(worker: ProcessStory, overAt: number): number[] {
-    const { upAt, stops } = worker;
+    const { upAt, stops, cutOffs } = worker;
     if (upAt === null) return [];
-    const breaks = [...stops, ...frozen];
+    const breaks = [...stops, ...frozen, ...cutOffs, ...failuresInTrouble(evidence, worker)];
     const inTouchSince = [upAt, ...breaks.map(({ to }) => to).filter((at) => at > upAt)];
     return inTouchSince
       .map((since) => Math.max(overAt, since + leaseMs))
@@ -110,7 +113,13 @@ function expectations(evidence: Evidence): (killedAt: number) => number {
   }
 }
 
+/** A call that fails breaks the touch. It counts if there was a reason for it to fail. */
+function failuresInTrouble({ outages }: Evidence, worker: ProcessStory): Span[] {
+  const troubles = [...worker.stops, ...worker.cutOffs, ...outages];
+  return worker.failures.filter(({ to }) => troubles.some((trouble) => isInAftermath(trouble, to)));
+}
+
 /** It works until it is killed, asked to stop or gone. */
-function lastMoment({ killedAt, terminatedAt, exitedAt }: ProcessStory): number {
+export function lastMoment({ killedAt, terminatedAt, exitedAt }: ProcessStory): number {
   return Math.min(killedAt ?? Infinity, terminatedAt ?? Infinity, exitedAt ?? Infinity);
 }

@@ -3,7 +3,8 @@
  * whose lease still runs.
  */
 import { resultOf } from "./enqueued.ts";
-import { nameOf, type Evidence, type Finding, type JobStory, type Lease } from "./evidence.ts";
+import { nameOf, recordOf } from "./evidence.ts";
+import type { Evidence, Finding, JobStory, Lease } from "./evidence.ts";
 
 export interface Stale {
   /** Late settles and renewals that were refused, as they should be. */
@@ -21,6 +22,7 @@ export function judgeStale(evidence: Evidence): Stale {
   for (const job of evidence.jobs.values()) {
     for (const text of staleAccepted(job)) findings.push({ rule: "stale accepted", text });
     for (const text of twoHolders(job, evidence)) findings.push({ rule: "two holders", text });
+    for (const text of deniedRepeats(job)) findings.push({ rule: "repeat denied", text });
     for (const lease of job.leases) refused += refusedOf(lease);
   }
   return { refused, findings };
@@ -56,14 +58,26 @@ function staleAccepted(job: JobStory): string[] {
   for (const [at, lease] of job.leases.entries()) {
     const next = job.leases[at + 1];
     if (!next) continue;
+    if (lease.settle?.answer === "settled" && recordOf(job, lease.fence)?.outcome === "crashed") {
+      found.push(`${name}: ${lease.by} settled it (${lease.settle.kind}) when it had been reaped`);
+    }
     if (lease.settle?.answer === "settled" && lease.settle.sentAt > next.at) {
       found.push(`${name}: ${lease.by} settled it (${lease.settle.kind}) when ${next.by} had it`);
     }
-    if (lease.renewedAt.some((askedAt) => askedAt > next.at)) {
+    if (lease.renewals.some(({ from }) => from > next.at)) {
       found.push(`${name}: ${lease.by} renewed it when ${next.by} had it`);
     }
   }
   return found;
+}
+
+/** What was stored and its answer lost must be confirmed when it is said again. */
+function deniedRepeats(job: JobStory): string[] {
+  const fence = resultOf(job.stored)?.fence;
+  const denied = job.leases.filter(
+    (lease) => lease.fence === fence && lease.settle?.answer === "lost",
+  );
+  return denied.map(({ by }) => `${nameOf(job)}: ${by} was told that it is lost, and it is kept`);
 }
 
 /** Leased again before the lease before had run out, and not because it was settled. */

@@ -11,9 +11,10 @@
  * deleted, that is done by its own call every 500 jobs: its timer does not fire during a drain, because
  * the worker never lets the event loop turn while there is work.
  */
-import { BULK, type Contender, type Session } from "../contender.ts";
-import { JOB_TYPE, type Payload } from "../payload.ts";
-import { describeSqlite } from "../sqlite-facts.ts";
+import { BULK, type Contender, type Session } from "../../contender.ts";
+import { JOB_TYPE, type Payload } from "../../payload.ts";
+import { load, missingPackages, pieces } from "../peer-packages.ts";
+import { describeSqlite } from "./facts.ts";
 
 /** What is used of the two packages, by shape: they are not there in a clone without peers. */
 interface Database {
@@ -42,15 +43,8 @@ const REMOVE_EVERY = 500;
 
 export const plainjob: Contender = {
   name: "plainjob",
-  setup: "one worker, poll 1 ms, no logging, synchronous raised to FULL",
-  missing() {
-    try {
-      for (const name of ["plainjob", "better-sqlite3"]) import.meta.resolve(name);
-      return null;
-    } catch {
-      return "not installed; `npm ci` in bench/ does it";
-    }
-  },
+  setup: "one worker, poll 1 ms, no logging, synchronous raised to FULL; keeps finished jobs",
+  missing: () => missingPackages("plainjob", "better-sqlite3"),
   async open(place, { keep }) {
     const { better, defineQueue, defineWorker } = (await load("plainjob")) as Plainjob;
     const { default: Sqlite } = (await load("better-sqlite3")) as {
@@ -69,9 +63,7 @@ export const plainjob: Contender = {
       },
       async enqueueAll(payloads) {
         // One transaction a call, so it gets the same pieces as the others.
-        for (let from = 0; from < payloads.length; from += BULK) {
-          queue.addMany(JOB_TYPE, payloads.slice(from, from + BULK));
-        }
+        for (const piece of pieces(payloads, BULK)) queue.addMany(JOB_TYPE, piece);
       },
       async run(handler) {
         let ran = 0;
@@ -98,8 +90,3 @@ export const plainjob: Contender = {
     return session;
   },
 };
-
-/** By a name that is not a literal: types of packages that may be absent must not be looked up. */
-function load(name: string): Promise<unknown> {
-  return import(name);
-}

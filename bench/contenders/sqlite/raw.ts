@@ -1,21 +1,21 @@
 /** The raw loop as a contender: batches of 100, a lease transaction and a settle transaction each. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { BULK, CONCURRENCY, type Contender, type Session } from "../contender.ts";
-import { JOB_TYPE, type Payload } from "../payload.ts";
-import { RawSqliteLoop } from "../raw/sqlite.ts";
-import { describeSqlite } from "../sqlite-facts.ts";
+import { BULK, CONCURRENCY, type Contender, type Session } from "../../contender.ts";
+import { JOB_TYPE, type Payload } from "../../payload.ts";
+import { RawSqliteLoop } from "../../raw/sqlite.ts";
+import { pieces } from "../peer-packages.ts";
+import { describeSqlite } from "./facts.ts";
 
 export const rawSqlite: Contender = {
   name: "raw",
-  setup: "a hand-written loop on node:sqlite, batches of 100 (bench/raw/sqlite.ts)",
+  setup:
+    "a hand-written loop on node:sqlite, batches of 100 (bench/raw/sqlite.ts); keeps finished jobs",
   missing: () => null,
   async open(place, { keep }) {
     const loop = new RawSqliteLoop(place);
     const insert = (payloads: readonly Payload[]): void => {
       const texts = payloads.map((payload) => JSON.stringify(payload));
-      for (let from = 0; from < texts.length; from += BULK) {
-        loop.insert(JOB_TYPE, texts.slice(from, from + BULK));
-      }
+      for (const piece of pieces(texts, BULK)) loop.insert(JOB_TYPE, piece);
     };
     const session: Session = {
       enqueue: async (payload) => insert([payload]),

@@ -1,0 +1,15 @@
+import type { Contender } from "../../contender.ts";
+import { type AnyStore, holdfastOn } from "../holdfast.ts";
+import { agenda } from "./agenda.ts";
+import { rawMongodb } from "./raw.ts";
+
+/** What is used of the store's module. */
+interface MongodbDoor {
+  mongodbStore(options: { readonly url: string }): AnyStore;
+}
+
+const holdfastMongodb = holdfastOn<MongodbDoor>("mongodb", ({ mongodbStore }, place) =>
+  mongodbStore({ url: place }),
+);
+
+export const CONTENDERS: readonly Contender[] = [rawMongodb, agenda, holdfastMongodb];

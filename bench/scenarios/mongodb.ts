@@ -1,0 +1,28 @@
+import type { Scenario } from "../scenario.ts";
+import { groups, waiting } from "./backlog.ts";
+import { drain } from "./drain.ts";
+import { bulk, enqueue } from "./enqueue.ts";
+import { latency } from "./latency.ts";
+import { processes } from "./processes.ts";
+
+const ALL = ["raw", "agenda", "holdfast"];
+
+export const MONGODB_SCENARIOS: readonly Scenario[] = [
+  enqueue(ALL, [{ names: ["raw"] }, { names: ["agenda"], target: { atLeast: 15 } }]),
+  bulk(ALL, [{ names: ["raw"] }, { names: ["agenda"] }]),
+  drain({
+    name: "drain",
+    title: "drain with a no-op handler, finished jobs kept",
+    // About 150 jobs a second.
+    shares: { raw: 1, agenda: 0.01, holdfast: 1 },
+    against: [
+      { names: ["raw"], target: { atLeast: 1.5 } },
+      { names: ["agenda"], target: { atLeast: 50 } },
+    ],
+    keep: true,
+  }),
+  latency({ peers: [] }),
+  processes,
+  waiting,
+  groups(0.4),
+];

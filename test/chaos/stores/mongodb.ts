@@ -1,0 +1,106 @@
+/** A replica set of three nodes. Its primary is killed, and the others elect another. */
+import { setTimeout as pause } from "node:timers/promises";
+import { MongoClient } from "mongodb";
+import { mongodbStore } from "../../../src/stores/mongodb/index.ts";
+import { startReplicaSet, type ReplicaSet } from "../../servers/mongodb.ts";
+import type { ChaosStore, StartedStore } from "../chaos-store.ts";
+import { monotonicMs } from "../witness.ts";
+
+const NODES = 3;
+const DATABASE = "chaos";
+const WRITE_PATIENCE_MS = 150;
+const HEAL_DEADLINE_MS = 60_000;
+/** As the server numbers them. */
+const PRIMARY = 1;
+const SECONDARY = 2;
+
+export const mongodb: ChaosStore = {
+  start: async () => startOn(await startReplicaSet({ nodes: NODES })),
+  open: (url) => mongodbStore({ url }),
+};
+
+function startOn(set: ReplicaSet): StartedStore {
+  const url = set.url.replace("/?", `/${DATABASE}?`);
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: 1_000 });
+  let resuming: Promise<void> = Promise.resolve();
+
+  async function canWrite(): Promise<boolean> {
+    const watch = client.db("chaos_watch").collection("watch");
+    const writing = watch.updateOne(
+      { name: "watch" },
+      { $inc: { writes: 1 } },
+      { upsert: true, writeConcern: { w: "majority" } },
+    );
+    const isWritten = writing.then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([isWritten, pause(WRITE_PATIENCE_MS, false)]);
+  }
+
+  async function isComplete(): Promise<boolean> {
+    try {
+      const status = await client.db("admin").command({ replSetGetStatus: 1 });
+      const members = status["members"] as readonly { readonly state: number }[];
+      return members.every(({ state }) => state === PRIMARY || state === SECONDARY);
+    } catch {
+      return false;
+    }
+  }
+
+  return {
+    url,
+    nodes: hostsOf(url),
+    server: {
+      isWhole: false,
+      async ready() {
+        await resuming;
+        await until(isComplete);
+      },
+      halt: () => set.killPrimary(),
+      // The store is back with the election. The node that was killed may take its time.
+      async resume() {
+        await until(canWrite);
+        resuming = set.resume();
+        resuming.catch(() => {});
+      },
+    },
+    canWrite,
+    integrity: () => misplaced(client),
+    async stop() {
+      await resuming.catch(() => {});
+      await client.close();
+      await set.stop();
+    },
+  };
+}
+
+function hostsOf(url: string): string[] {
+  return /^mongodb:\/\/([^/]+)/.exec(url)?.[1]?.split(",") ?? [];
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = monotonicMs() + HEAL_DEADLINE_MS;
+  while (!(await isTrue())) {
+    if (monotonicMs() > deadline) throw new Error("the replica set does not come back");
+    await pause(20);
+  }
+}
+
+/** Every job stands in the one place of its status, and no settle owes anything. */
+async function misplaced(client: MongoClient): Promise<string[]> {
+  const found: string[] = [];
+  for await (const job of client.db(DATABASE).collection("holdfast_jobs").find()) {
+    const name = String(job["_id"]);
+    const status = String(job["status"]);
+    const places = ["ready", "due", "leased"].filter((place) => place in job).join(", ");
+    if (!placesOf(status).includes(places)) found.push(`${name} is ${status}, and in "${places}"`);
+    if ("owed" in job) found.push(`${name} owes something`);
+  }
+  return found;
+}
+
+function placesOf(status: string): readonly string[] {
+  if (status === "queued") return ["ready", "due"];
+  return [status === "processing" ? "leased" : ""];
+}
