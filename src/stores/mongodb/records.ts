@@ -4,7 +4,7 @@
  */
 import { InvalidCursorError, StoreUnavailableError } from "../../core/errors.ts";
 import type { StoredRecord, Swap, SwapResult } from "../../core/records.ts";
-import { fromSortable, sortable } from "../sql/sortable-key.ts";
+import { fromSortable, sortable } from "../../core/sortable-key.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { present } from "./database.ts";

@@ -96,9 +96,9 @@ BEGIN
     IF p_key IS NOT NULL THEN
       FOR v_try IN 1..5 LOOP
         DELETE FROM holdfast.key k USING (
-          SELECT k.q, k.key FROM unnest(p_q, p_key) AS u (q, key)
+          SELECT k.q, k.key FROM unnest(p_q, p_key, codes) AS u (q, key, code)
           JOIN holdfast.key k ON k.q = u.q AND k.key = u.key
-          WHERE k.expires_at <= v_now ORDER BY k.q, k.key FOR UPDATE OF k) x
+          WHERE u.code = 0 AND k.expires_at <= v_now ORDER BY k.q, k.key FOR UPDATE OF k) x
         WHERE k.q = x.q AND k.key = x.key AND k.expires_at <= v_now;
         -- The first of each key takes it, unless its lifetime is over already.
         WITH taken AS (

@@ -26,10 +26,10 @@ const [CANDIDATE, ADDED, DUPLICATE, CONFLICT, FULL, BUSY] = [0, 1, 2, 3, 4, 5];
  */
 const WAIT_ALONE_MS = 2_000;
 const WAIT_TOGETHER_MS = 250;
-/** When it has been waited for already. */
+/** When it has been waited for already; twice as long each time. */
 const LOOK_MS = 10;
 /** A key may become busy between two looks. */
-const MOST_LOOKS = 3;
+const MOST_LOOKS = 6;
 
 /** What a new job and an adopted one have in common. */
 export interface Insertable {
@@ -84,7 +84,8 @@ export async function insertAlone(
 ): Promise<Inserted> {
   const waitMs = jobs.length === 1 ? WAIT_ALONE_MS : WAIT_TOGETHER_MS;
   for (let looks = 0; ; looks++) {
-    const wait = looks === 0 ? { waitMs, isWary: false } : { waitMs: LOOK_MS, isWary: true };
+    const lookMs = LOOK_MS * 2 ** looks;
+    const wait = looks === 0 ? { waitMs, isWary: false } : { waitMs: lookMs, isWary: true };
     try {
       return await insertJobs(db, jobs, null, { ...how, ...wait });
     } catch (error) {

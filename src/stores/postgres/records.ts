@@ -1,6 +1,6 @@
 import { InvalidCursorError } from "../../core/errors.ts";
 import type { StoredRecord, Swap, SwapResult } from "../../core/records.ts";
-import { fromSortable, sortable } from "../sql/sortable-key.ts";
+import { fromSortable, sortable } from "../../core/sortable-key.ts";
 import { msOf, wholeMs, type Clock } from "./clock.ts";
 import type { Row } from "./database.ts";
 import { CLOCK_US, PINNED } from "./pinned.ts";

@@ -1,6 +1,6 @@
 /**
- * The one connection that listens, for all queues. When it breaks, the driver connects and subscribes
- * again by itself; what was published meanwhile is lost, so each time there is a look everywhere. A
+ * The one connection that listens, for all queues. When it breaks, the driver connects again by itself,
+ * and we subscribe; what was published meanwhile is lost, so each time there is a look everywhere. A
  * worker that is up but hears nothing after a reconnect is the most repeated bug of this field.
  *
  * Nobody writes on this connection, so nobody would notice that it is dead: it is asked now and then.
@@ -31,14 +31,18 @@ export class Listener {
 
   async open(): Promise<void> {
     const { client, channel, deadlineMs, onMessage, onListening } = this.#options;
-    const own = client.duplicate();
+    // A cluster's client subscribes again by itself, in a way that cannot fail. The other's way throws
+    // into the void if the connection breaks at that very moment, which would end the process.
+    const own = client.isCluster === true ? client.duplicate() : duplicateByHand(client);
     this.#client = own;
     // The driver connects again by itself; without a listener an error would end the process.
     own.on("error", () => {});
     own.on("message", (_channel, message) => onMessage(String(message)));
     await connected(own, deadlineMs);
     await own.subscribe(channel);
-    own.on("ready", () => onListening());
+    const again = own.isCluster === true ? async () => {} : () => own.subscribe(channel);
+    // If that fails the connection is gone, and there will be another one.
+    own.on("ready", () => void again().then(onListening, () => {}));
     this.#asking = setInterval(() => void this.#ask(own), ASK_EVERY_MS);
     this.#asking.unref();
   }
@@ -59,4 +63,10 @@ export class Listener {
       if (this.#client === own) own.disconnect(true);
     }
   }
+}
+
+/** A cluster's `duplicate` takes other arguments, so this one's are not part of what both look like. */
+function duplicateByHand(client: ClientLike): ClientLike {
+  const { duplicate } = client as { duplicate(changed: object): ClientLike };
+  return duplicate.call(client, { autoResubscribe: false });
 }

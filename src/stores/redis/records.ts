@@ -1,6 +1,6 @@
 import { InvalidCursorError } from "../../core/errors.ts";
 import type { StoredRecord, Swap, SwapResult } from "../../core/records.ts";
-import { fromSortable, sortable } from "../sql/sortable-key.ts";
+import { fromSortable, sortable } from "../../core/sortable-key.ts";
 import { optional, orEmpty } from "./args.ts";
 import type { Reply } from "./client-like.ts";
 import { bytes, list, number, numberOrNull, rows, text } from "./reply.ts";
