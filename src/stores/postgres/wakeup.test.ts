@@ -32,7 +32,7 @@ describe("a message to other processes", () => {
 });
 
 describe("wakeups", () => {
-  it("are sent at once and then gathered", async () => {
+  it("are gathered for a turn of the event loop", async () => {
     const sent: Wakeup[] = [];
     const wakeups = new Wakeups("me");
     wakeups.open(async (payload) => void sent.push(JSON.parse(payload) as Wakeup));
@@ -40,9 +40,23 @@ describe("wakeups", () => {
     for (const id of ["1", "2", "3"]) wakeups.committed(["b"], [id]);
     await wakeups.close();
     expect(sent.map(({ queues, finished }) => [queues, finished])).toEqual([
-      [["a"], []],
-      [["b"], ["1", "2", "3"]],
+      [
+        ["a", "b"],
+        ["1", "2", "3"],
+      ],
     ]);
+  });
+
+  it("name no finished jobs to others when there are very many", async () => {
+    const sent: Wakeup[] = [];
+    const wakeups = new Wakeups("me");
+    wakeups.open(async (payload) => void sent.push(JSON.parse(payload) as Wakeup));
+    const finished = Array.from({ length: 200 }, (_, index) => `${index}`);
+    wakeups.committed([], finished);
+    await turn();
+    wakeups.committed(["a"], finished);
+    await wakeups.close();
+    expect(sent.map(({ queues, finished: named }) => [queues, named])).toEqual([[["a"], []]]);
   });
 
   it("come once from the process itself, and from others whatever they say", async () => {

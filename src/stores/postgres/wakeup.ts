@@ -12,6 +12,8 @@ import type { Wakeup } from "../../core/store.ts";
 const GATHER_MS = 10;
 /** A payload of NOTIFY is at most 8000 bytes. */
 const PAYLOAD_BYTES = 7_500;
+/** Finished jobs named at a time. Who waits for one of more than that finds it by asking. */
+const MOST_FINISHED = 50;
 /** Beyond so many messages at a time the rest is left to the poll. */
 const MOST_MESSAGES = 8;
 
@@ -59,7 +61,8 @@ export class Wakeups {
     this.#far.add(queues, finished);
     this.#deliverSoon();
     if (this.#gathering !== null || this.#notify === null) return;
-    void this.#sendFar();
+    // After our own: a worker in this process asks first, and does not share the server with a hint.
+    setImmediate(() => void this.#sendFar());
     this.#gathering = setTimeout(() => {
       this.#gathering = null;
       void this.#sendFar();
@@ -81,8 +84,11 @@ export class Wakeups {
   }
 
   async #sendFar(): Promise<void> {
-    const wakeup = this.#far.take();
-    if (wakeup === null || this.#notify === null) return;
+    const hints = this.#far.take();
+    if (hints === null || this.#notify === null) return;
+    // A busy worker finishes thousands a second, and hardly anybody waits for one of them.
+    const isMuch = hints.finished.length > MOST_FINISHED;
+    const wakeup = isMuch ? { ...hints, finished: [] } : hints;
     try {
       for (const payload of payloadsOf(this.#self, wakeup)) await this.#notify(payload);
     } catch {
