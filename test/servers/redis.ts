@@ -9,14 +9,14 @@
  * append-only file, written without waiting for the disk: tests ask what a crash of processes leaves
  * behind, never what a power loss does.
  */
-import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
+import { fromDebianPackage } from "./debian-package.ts";
 import type { TestServer } from "./server-desk.ts";
 
 const URL_VARIABLE = "HOLDFAST_TEST_REDIS_URL";
@@ -24,7 +24,6 @@ const FOLDER_PREFIX = "holdfast-redis-";
 const READY = "Ready to accept connections";
 const START_DEADLINE_MS = 30_000;
 const STOP_DEADLINE_MS = 10_000;
-const INSTALL_DEADLINE_MS = 300_000;
 
 export interface RedisSettings {
   /** Instead of a free one: to come back on the port where it was before. */
@@ -163,12 +162,8 @@ function isAlive(pid: number): boolean {
 export async function redisBinary(): Promise<{ readonly binary: string; readonly from: string }> {
   const found = onPath();
   if (found !== null) return { binary: found, from: found };
-  if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
-    console.log("no redis-server here: apt-get install redis-server");
-    await install();
-    const installed = onPath();
-    if (installed !== null) return { binary: installed, from: `${installed}, by apt-get` };
-  }
+  const installed = await fromDebianPackage("redis-server", onPath);
+  if (installed !== null) return { binary: installed, from: `${installed}, by apt-get` };
   throw new Error(
     `set ${URL_VARIABLE}, or install Redis 7 or newer (Debian: apt-get install redis-server)`,
   );
@@ -180,16 +175,6 @@ function onPath(): string | null {
     ["redis-server", "valkey-server"].map((name) => join(folder, name)),
   );
   return files.find((file) => file.startsWith("/") && existsSync(file)) ?? null;
-}
-
-async function install(): Promise<void> {
-  const run = promisify(execFile);
-  const options = {
-    timeout: INSTALL_DEADLINE_MS,
-    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-  };
-  await run("apt-get", ["update"], options);
-  await run("apt-get", ["install", "-y", "redis-server"], options);
 }
 
 export async function freePort(): Promise<number> {
