@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { isAlive } from "./is-alive.ts";
 
 const LOCK = join(tmpdir(), "holdfast-apt.lock");
 const DEADLINE_MS = 300_000;
@@ -48,14 +49,5 @@ async function lock(): Promise<void> {
     const pid = Number(await readFile(owner, "utf8").catch(() => ""));
     if (pid > 0 && !isAlive(pid)) await rm(LOCK, { recursive: true, force: true });
     await sleep(200);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

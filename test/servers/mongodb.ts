@@ -12,12 +12,13 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { openSync, closeSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, statfs, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MongoClient } from "mongodb";
 import { mongodBinary } from "./mongod-binary.ts";
+import { freePort } from "./free-port.ts";
+import { isAlive } from "./is-alive.ts";
 import type { TestServer } from "./server-desk.ts";
 
 const URL_VARIABLE = "HOLDFAST_TEST_MONGODB_URL";
@@ -236,23 +237,4 @@ async function stopAbandoned(): Promise<void> {
 async function quickFolder(): Promise<string> {
   const room = await statfs(IN_MEMORY).catch(() => null);
   return room !== null && room.bavail * room.bsize > ROOM_BYTES ? IN_MEMORY : tmpdir();
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -14,7 +14,8 @@ import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fromDebianPackage } from "./debian-package.ts";
-import { freePort, unprivilegedUser } from "./postgres.ts";
+import { freePort } from "./free-port.ts";
+import { unprivilegedUser } from "./postgres.ts";
 import type { TestServer } from "./server-desk.ts";
 
 const READY = "process up";

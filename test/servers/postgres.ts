@@ -15,11 +15,12 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { chown, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fetchedPostgres } from "./fetched-postgres.ts";
+import { freePort } from "./free-port.ts";
+import { isAlive } from "./is-alive.ts";
 import type { TestServer } from "./server-desk.ts";
 
 const URL_VARIABLE = "HOLDFAST_TEST_POSTGRES_URL";
@@ -189,15 +190,6 @@ async function stopAbandoned(): Promise<void> {
   }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
 /** The folder of `postgres` and `initdb`, and what it is called for people. */
 export async function postgresBinaries(): Promise<{ readonly bin: string; readonly from: string }> {
   for (const bin of machineFolders()) if (hasBinaries(bin)) return { bin, from: bin };
@@ -238,14 +230,4 @@ export function unprivilegedUser(): User | null {
     if (name !== undefined) return { name, uid: Number(uid), gid: Number(gid) };
   }
   throw new Error("PostgreSQL refuses to run as root, and there is no user postgres or nobody");
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort, startOwnRedis, type OwnRedis } from "./redis.ts";
+import { freePort } from "./free-port.ts";
+import { startOwnRedis, type OwnRedis } from "./redis.ts";
 import type { TestServer } from "./server-desk.ts";
 
 const NODES = 3;

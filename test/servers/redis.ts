@@ -13,10 +13,11 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fromDebianPackage } from "./debian-package.ts";
+import { freePort } from "./free-port.ts";
+import { isAlive } from "./is-alive.ts";
 import type { TestServer } from "./server-desk.ts";
 
 const URL_VARIABLE = "HOLDFAST_TEST_REDIS_URL";
@@ -150,15 +151,6 @@ async function isRedis(pid: number): Promise<boolean> {
   return /(redis|valkey)-server/.test(command);
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
 export async function redisBinary(): Promise<{ readonly binary: string; readonly from: string }> {
   const found = onPath();
   if (found !== null) return { binary: found, from: found };
@@ -175,14 +167,4 @@ function onPath(): string | null {
     ["redis-server", "valkey-server"].map((name) => join(folder, name)),
   );
   return files.find((file) => file.startsWith("/") && existsSync(file)) ?? null;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
