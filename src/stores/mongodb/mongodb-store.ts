@@ -30,7 +30,7 @@ import { settle } from "./settle.ts";
 import { describe } from "./store-info.ts";
 import { Told } from "./told.ts";
 import { Wakeups } from "./wakeup.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { withDeadline } from "../remote/with-deadline.ts";
 import { within } from "./within.ts";
 
 export type MongodbStoreOptions = MongodbPlace & {

@@ -15,7 +15,7 @@ import { insert } from "./insert.ts";
 import { isTransactionError, storeError } from "./mongodb-error.ts";
 import { settle } from "./settle.ts";
 import { Told } from "./told.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { withDeadline } from "../remote/with-deadline.ts";
 
 export interface WithinOptions extends DatabaseOptions {
   /** Of our collections, as it was found when the store was opened. */

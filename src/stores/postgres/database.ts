@@ -15,7 +15,7 @@ import { breaksConnection, isConnectTimeout, isTransient, storeError } from "./p
 import type { SchemaName } from "./schema-name.ts";
 import { Transaction } from "./transaction.ts";
 import { Watchdog } from "./watchdog.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { withDeadline } from "../remote/with-deadline.ts";
 
 /** As the server sent it, as text. */
 export type Row = readonly (string | null)[];
@@ -187,7 +187,7 @@ export class Database {
       const working = work(new Session(client, this.options), progress);
       const lost = watch.isDead.then(() => Promise.reject(silent(LOST_ANSWER)));
       const late = (): Error => silent(this.#noAnswer);
-      const answer = await withDeadline(Promise.race([working, lost]), deadlineAt, late);
+      const answer = await withDeadline(Promise.race([working, lost]), msUntil(deadlineAt), late);
       this.#lastAnswers.set(client, performance.now());
       return answer;
     } catch (error) {
@@ -211,7 +211,7 @@ export class Database {
     const giveUpAt = Math.min(deadlineAt, performance.now() + this.options.deadlineMs);
     for (;;) {
       const connecting = this.options.pool.connect();
-      const client = await withDeadline(connecting, giveUpAt, () => {
+      const client = await withDeadline(connecting, msUntil(giveUpAt), () => {
         // Whoever comes too late goes back to the pool.
         connecting.then(
           (late) => late.release(),
@@ -233,4 +233,8 @@ export class Database {
   get #noAnswer(): string {
     return `PostgreSQL did not answer within ${this.options.deadlineMs} ms`;
   }
+}
+
+function msUntil(deadlineAt: number): number {
+  return Math.max(0, deadlineAt - performance.now());
 }

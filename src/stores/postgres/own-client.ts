@@ -2,7 +2,7 @@
  * A connection beside the pool, with the pool's own settings: for what must not wait for the pool and
  * not be missing in it. Only where the driver allows it, as `pg` does.
  */
-import { withDeadline } from "./with-deadline.ts";
+import { withDeadline } from "../remote/with-deadline.ts";
 import { AS_TEXT, type ClientLike, type PoolLike } from "./pool-like.ts";
 
 export interface OwnClient extends ClientLike {
@@ -40,7 +40,7 @@ export async function connectBeside(pool: PoolLike, withinMs: number): Promise<O
   };
   // From the first moment on: an error that nobody hears ends the process.
   client.on("error", () => {});
-  await withDeadline(client.connect(), performance.now() + withinMs, () => {
+  await withDeadline(client.connect(), withinMs, () => {
     destroy();
     return new Error("no connection in time");
   });
@@ -54,5 +54,5 @@ export async function askWithin(
 ): Promise<readonly unknown[][]> {
   const asking = client.query({ text, rowMode: "array", types: AS_TEXT });
   const late = (): Error => new Error("no answer in time");
-  return (await withDeadline(asking, performance.now() + withinMs, late)).rows;
+  return (await withDeadline(asking, withinMs, late)).rows;
 }

@@ -18,7 +18,7 @@ import { number, textOrNull } from "./row-values.ts";
 import { settlePlainly } from "./settle-plainly.ts";
 import { settle } from "./settle.ts";
 import { clockSql, Transaction } from "./transaction.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { withDeadline } from "../remote/with-deadline.ts";
 
 export interface WithinOptions extends DatabaseOptions {
   readonly queues: QueueBook;
@@ -53,7 +53,7 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
     mustBeInside(client);
     const { deadlineMs } = options;
     const working = step(session, work, { ...options, watch });
-    return withDeadline(working, performance.now() + deadlineMs, () => {
+    return withDeadline(working, deadlineMs, () => {
       const message = `PostgreSQL did not answer within ${deadlineMs} ms`;
       return new StoreUnavailableError(message, { mayHaveHappened: true });
     });

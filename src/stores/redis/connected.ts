@@ -1,7 +1,7 @@
 /** Waits for a connection that stands. */
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { ClientLike } from "./client-like.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { withDeadline } from "../remote/with-deadline.ts";
 
 /** Rejects at the first try to connect that fails, or when it is late. */
 export async function connected(client: ClientLike, deadlineMs: number): Promise<void> {

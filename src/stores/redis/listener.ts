@@ -7,7 +7,7 @@
  */
 import type { ClientLike } from "./client-like.ts";
 import { connected, late } from "./connected.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { withDeadline } from "../remote/with-deadline.ts";
 
 const ASK_EVERY_MS = 5_000;
 

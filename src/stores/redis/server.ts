@@ -15,7 +15,7 @@ import { connected, late } from "./connected.ts";
 import type { Keys } from "./keys.ts";
 import { codeOf, storeError } from "./redis-error.ts";
 import { script, type ScriptName } from "./script.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { withDeadline } from "../remote/with-deadline.ts";
 
 export interface WaitOptions {
   /** How many replicas must have a change before it is acknowledged. */

@@ -1,4 +1,4 @@
-/** Rejects with what `onLate` answers if the promise has not settled by then. */
+/** Rejects with what `onLate` answers if the promise has not settled in time. For every store on a server. */
 export async function withDeadline<T>(
   promise: Promise<T>,
   deadlineMs: number,
