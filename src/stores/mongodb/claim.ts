@@ -1,6 +1,7 @@
 /**
  * Taking jobs: one write that changes every one of them which is still ready, and marks it with a token
  * of this call; then those with the token are read. Whoever comes second finds them ready no more.
+ * The token is not `v`: who asks a job to cancel before it was read changes that.
  */
 import { randomUUID } from "node:crypto";
 import { instantAfter } from "./clock.ts";
@@ -8,7 +9,7 @@ import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit } from "./edit.ts";
 import type { ReadyLine } from "./line-walk.ts";
-import { requeue } from "./moves.ts";
+import { endCancelled, requeue } from "./moves.ts";
 import { isTombstone, type AnyJob, type JobDocument } from "./schema.ts";
 import { Told } from "./told.ts";
 
@@ -33,9 +34,10 @@ export async function claim(
   ids: readonly string[],
   { queue, worker, leaseMs, now }: Claim,
 ): Promise<JobDocument[]> {
-  const v = randomUUID();
+  const token = randomUUID();
   const started = {
-    v,
+    v: token,
+    lease: token,
     status: "processing",
     startedAt: now,
     leaseUntil: instantAfter(now, leaseMs),
@@ -50,7 +52,7 @@ export async function claim(
   const taken = await db.updateMany("jobs", isFirst, plain);
   if (taken < ids.length)
     await db.updateMany("jobs", isReady, again({ ...started }, { worker, now }));
-  const mine = { _id: { $in: ids }, v };
+  const mine = { _id: { $in: ids }, leased: queue, lease: token };
   const jobs = await db.find<JobDocument>("jobs", mine, { projection: UNSEEN });
   const byId = new Map(jobs.map((job) => [job._id, job]));
   return ids.flatMap((id) => byId.get(id) ?? []);
@@ -72,18 +74,28 @@ function again(
   return [{ $set: { ...started, ...computed } }, { $unset: ["ready", "ridersOrder"] }];
 }
 
-/** Back, as if they had not been taken: nobody has heard of it. Only the fence stays. */
+/**
+ * Back, as if they had not been taken: nobody has heard of it. Only the fence stays. Whoever was asked
+ * to cancel meanwhile has no worker to hear it, and ends here.
+ */
 export async function unclaim(db: Database, jobs: readonly JobDocument[]): Promise<void> {
   const edits = jobs.map((taken) => ({
     id: taken._id,
     think(job: AnyJob | null, now: number) {
-      if (job === null || isTombstone(job) || job.v !== taken.v) return { answer: null };
+      if (job === null || isTombstone(job) || !isSameLease(job, taken)) return { answer: null };
       const attempts = job.attempts - (job.exhausted === true ? 0 : 1);
-      const back = requeue(job, job.runAt, { now, told: new Told() });
+      const moment = { now, told: new Told() };
+      const { cancelWhy } = job;
+      const back =
+        cancelWhy == null ? requeue(job, job.runAt, moment) : endCancelled(job, cancelWhy, moment);
       return { answer: null, changes: { ...back, attempts } };
     },
   }));
   await edit(db, edits, { payload: 0 });
+}
+
+function isSameLease(job: JobDocument, taken: JobDocument): boolean {
+  return job.lease === taken.lease && job.leased != null;
 }
 
 /** The first jobs of each line, line by line. `skip` lets callers who are in each other's way part. */

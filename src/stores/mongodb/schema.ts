@@ -67,6 +67,8 @@ export interface JobDocument {
   readonly finishedAt?: number | null;
   readonly worker?: string | null;
   readonly leaseUntil?: number | null;
+  /** Which call of `lease` took it last. */
+  readonly lease?: string | null;
   readonly checkpoint?: string | null;
   readonly steps?: readonly Step[] | null;
   readonly logs?: readonly LogLine[] | null;
