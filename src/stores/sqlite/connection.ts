@@ -116,7 +116,7 @@ export class Connection {
     const theirTimeout = this.isBorrowed ? Number(this.value("PRAGMA busy_timeout")) : 0;
     if (theirTimeout > 0) this.database.exec("PRAGMA busy_timeout = 0");
     try {
-      this.database.exec("BEGIN IMMEDIATE");
+      this.silent("BEGIN IMMEDIATE").get();
       return true;
     } catch (error) {
       if (isBusy(error) || isAlreadyInTransaction(error)) return false;
@@ -127,7 +127,7 @@ export class Connection {
   }
 
   commit(): void {
-    this.database.exec("COMMIT");
+    this.silent("COMMIT").get();
   }
 
   /** Some errors (a full disk) roll back by themselves; then there is nothing left to do. */
