@@ -192,6 +192,10 @@ export interface StoreInfo {
   readonly spawnsElsewhere: "atomic" | "relayed";
   /** How long ids and settled fences are remembered after a job is deleted; at least an hour. */
   readonly remembersMs: number;
+  /** Of a store that keeps its jobs in memory: what the server uses, as it was when last looked at. */
+  readonly usedMemoryBytes?: number | null;
+  /** What it may use at most. Null or 0: no bound. */
+  readonly maxMemoryBytes?: number | null;
 }
 
 export interface Wakeup {

@@ -1,12 +1,13 @@
 /**
  * Upkeep, in every process that works: reap what crashed workers left, relay what waits in the
- * outbox, prune what is past its keeping, here and in the ledger. No leader: every chore may run anywhere, at the same time,
- * twice.
+ * outbox, prune what is past its keeping, here and in the ledger, say how full the store's memory is. No
+ * leader: every chore may run anywhere, at the same time, twice.
  */
 import type { Bookkeeper } from "./bookkeeper.ts";
 import type { Events } from "./events.ts";
 import type { Logger } from "./logger.ts";
 import { Relay } from "./relay.ts";
+import { reportMemory } from "./report-memory.ts";
 import type { Retention } from "./retention.ts";
 import type { Runtime, Timer } from "./runtime.ts";
 import { isRetryable, type StoreLink } from "./store-link.ts";
@@ -16,6 +17,7 @@ const REAP_STEP = 200;
 const RELAY_EVERY_MS = 1_000;
 const PRUNE_EVERY_MS = 60_000;
 const PRUNE_STEP = 500;
+const REPORT_MEMORY_EVERY_MS = 600_000;
 
 export interface ChoresOptions {
   readonly link: StoreLink;
@@ -39,10 +41,13 @@ export class Chores {
   start(): void {
     const reapEveryMs = Math.min(REAP_EVERY_MS, this.#options.leaseMs / 5);
     this.#repeat("reap", reapEveryMs, () => this.#reap());
-    const { link, bookkeeper } = this.#options;
+    const { link, bookkeeper, logger } = this.#options;
     const relay = new Relay({ link, bookkeeper, isStopped: () => this.#stopped });
     this.#repeat("relay", RELAY_EVERY_MS, () => relay.carryHome());
     this.#repeat("prune", PRUNE_EVERY_MS, () => this.#prune());
+    this.#repeat("report memory", REPORT_MEMORY_EVERY_MS, async () =>
+      reportMemory(link.store.info(), logger),
+    );
     if (bookkeeper.home === "nowhere") return;
     if (bookkeeper.home === "elsewhere") {
       this.#repeat("relay to the ledger", RELAY_EVERY_MS, () => relay.carryAway());
