@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 const stores = fileURLToPath(new URL("../../src/stores", import.meta.url));
-/** What several stores share; no store itself. */
-const SHARED = "remote";
+/** What several stores share; no stores themselves. */
+const SHARED = ["remote", "sql"];
 
 const VERBS = ["insert", "adopt", "lease", "renew", "settle", "reap", "prune", "operate", "find"];
 const ROOMS = ["lines", "ledger", "outbox", "records", "wakeup", "keys"];
@@ -15,7 +15,7 @@ const DATABASE_ROOMS = ["count", "lines-page", "job-view", "queue-book", "store-
 /** One script a verb; the operator's verbs and the views have one each too. */
 const SCRIPTS = ["insert", "adopt", "lease", "renew", "settle", "reap", "prune", "find", "count"];
 
-const names = readdirSync(stores).filter((name) => name !== SHARED);
+const names = readdirSync(stores).filter((name) => !SHARED.includes(name));
 
 describe("store folders rhyme", () => {
   it.each(names)("%s has a file for each verb and each room, under the common name", (name) => {
