@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mongodbDatabase, type MongodbDatabase } from "../../../test/servers/mongodb-place.ts";
-import { InvalidOptionError, StoreOpenError } from "../../core/errors.ts";
+import { serverUrl } from "../../../test/servers/server-desk.ts";
+import { InvalidOptionError, StoreOpenError, StoreUnavailableError } from "../../core/errors.ts";
 import { countsOf } from "../../testing/conformance/looking.ts";
 import { insertSome } from "../../testing/conformance/new-job.ts";
 import { mongodbStore } from "./index.ts";
@@ -23,8 +24,15 @@ describe("opening", () => {
     }
   });
 
-  it("says what to do if nobody answers", async () => {
+  it("may be tried again if nobody answers, and says what to check", async () => {
     const url = "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=200";
+    const opening = mongodbStore({ url }).open();
+    await expect(opening).rejects.toThrow(StoreUnavailableError);
+    await expect(opening).rejects.toThrow(/check host and port/);
+  });
+
+  it("is refused for good if the URL cannot be right", async () => {
+    const url = (await serverUrl("mongodb")).replace("mongodb://", "mongodb://nobody:wrong@");
     await expect(mongodbStore({ url }).open()).rejects.toThrow(StoreOpenError);
   });
 

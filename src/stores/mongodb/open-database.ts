@@ -3,7 +3,12 @@
  * is wrong with the place becomes one error that says what to do.
  */
 import { randomUUID } from "node:crypto";
-import { InvalidOptionError, StoreOpenError } from "../../core/errors.ts";
+import {
+  InvalidOptionError,
+  StoreOpenError,
+  StoreUnavailableError,
+  type HoldfastError,
+} from "../../core/errors.ts";
 import type { Clock } from "./clock.ts";
 import { Database } from "./database.ts";
 import {
@@ -19,7 +24,18 @@ import type { ServerFacts } from "./store-info.ts";
 
 /** 5.0: the oldest that has everything we use. */
 const OLDEST_WIRE_VERSION = 13;
-const CONNECT_MS = 10_000;
+const FIND_SERVER_MS = 10_000;
+/**
+ * The driver makes two connections at a time: two that never come about keep everybody waiting, and a
+ * server that fell silent is known by its heartbeat only. Its defaults (30 s and 10 s) are too patient.
+ */
+const CONNECT_MS = 3_000;
+const HEARTBEAT_MS = 2_000;
+const PATIENCE = {
+  serverSelectionTimeoutMS: FIND_SERVER_MS,
+  connectTimeoutMS: CONNECT_MS,
+  heartbeatFrequencyMS: HEARTBEAT_MS,
+};
 const DEFAULT_DATABASE = "holdfast";
 /** Hints of a few seconds. */
 const WAKE_BYTES = 256 * 1024;
@@ -89,18 +105,26 @@ async function connect(url: string): Promise<ClientLike> {
   const client = new MongoClient(url, {
     appName: "holdfast",
     // What the URL says itself counts.
-    ...(url.includes("serverSelectionTimeoutMS") ? {} : { serverSelectionTimeoutMS: CONNECT_MS }),
-    ...(url.includes("connectTimeoutMS") ? {} : { connectTimeoutMS: CONNECT_MS }),
+    ...Object.fromEntries(Object.entries(PATIENCE).filter(([name]) => !url.includes(name))),
   });
   try {
     await client.connect();
     return client;
   } catch (error) {
     await client.close().catch(() => {});
-    throw new StoreOpenError("no MongoDB answers at this URL: check host, port and password", {
-      cause: error,
-    });
+    throw connectError(error);
   }
+}
+
+/** A server that is away may be back soon; all else is for a person to mend. */
+function connectError(error: unknown): HoldfastError {
+  const known = storeError(error);
+  if (known instanceof StoreUnavailableError && codeOf(error) === null) {
+    const message = "no MongoDB answers at this URL: check host and port, or try again";
+    return new StoreUnavailableError(message, { cause: error, mayHaveHappened: false });
+  }
+  const message = "MongoDB refuses this URL: check user, password and options";
+  return new StoreOpenError(message, { cause: error });
 }
 
 /** Loaded when a store is opened, so that only those who use MongoDB need its driver. */
