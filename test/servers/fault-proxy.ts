@@ -75,6 +75,8 @@ export class FaultProxy {
     const server = connect(Number(this.#target.port), this.#target.hostname);
     const pair: Pair = { client, server, mode: this.#mode };
     this.#pairs.add(pair);
+    // It must not add a delay of its own.
+    for (const socket of [client, server]) socket.setNoDelay(true);
     const [there, back] = [new Pipe(server), new Pipe(client)];
     client.on("data", (data) => {
       if (pair.mode !== "hole") there.send(data, this.#delayMs);
