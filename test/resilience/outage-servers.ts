@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Redis } from "ioredis";
 import pg from "pg";
 import type { Store } from "../../src/index.ts";
 import { postgresStore } from "../../src/stores/postgres/index.ts";
@@ -20,6 +21,8 @@ export interface ServerKind {
   readonly name: string;
   start(): Promise<OutageServer>;
   store(url: string): Store;
+  /** Deletes everything in it, as an operator's slip would. */
+  empty?(url: string): Promise<void>;
 }
 
 /** A store with a server of its own joins this list. */
@@ -34,6 +37,11 @@ export const SERVERS: readonly ServerKind[] = [
     // An acknowledgement must survive the kill of the server.
     start: () => startOwnRedis({ settings: ["--appendonly", "yes", "--appendfsync", "always"] }),
     store: (url) => redisStore({ url }),
+    async empty(url) {
+      const admin = new Redis(url);
+      await admin.flushall();
+      admin.disconnect();
+    },
   },
 ];
 
