@@ -62,9 +62,13 @@ export class CaseOf {
     kind: OutcomeKind,
     answer: "settled" | "lost" = "settled",
   ): this {
-    this.#saw(at, by, { what: "settling", jobs: [{ id, fence, kind }] });
+    this.settling(at, by, id, fence, kind);
     const jobs = [{ id, fence, kind, answer }];
     return this.#saw(at + 1, by, { what: "settled", askedAt: at, jobs });
+  }
+  /** Sent, and nobody knows what became of it. */
+  settling(at: number, by: string, id: string, fence: number, kind: OutcomeKind): this {
+    return this.#saw(at, by, { what: "settling", jobs: [{ id, fence, kind }] });
   }
   started(
     at: number,

@@ -28,6 +28,7 @@ export interface Lease extends FenceRef {
     readonly sentAt: number;
     /** Null: nobody saw an answer. */
     answer: "settled" | "lost" | null;
+    answeredAt: number | null;
   } | null;
 }
 
@@ -144,13 +145,14 @@ function jobStories(
       case "settling":
         for (const ref of line.jobs) {
           const lease = leases.get(refOf(ref));
-          if (lease) lease.settle ??= { kind: ref.kind, sentAt: at, answer: null };
+          if (lease)
+            lease.settle ??= { kind: ref.kind, sentAt: at, answer: null, answeredAt: null };
         }
         break;
       case "settled":
         for (const ref of line.jobs) {
           const lease = leases.get(refOf(ref));
-          if (lease?.settle) lease.settle.answer = ref.answer;
+          if (lease?.settle) Object.assign(lease.settle, { answer: ref.answer, answeredAt: at });
         }
         break;
       case "start": {

@@ -247,6 +247,38 @@ describe("stale workers", () => {
       "two holders: j1 (id1): w2 had it 999 ms before the lease of w1 ended",
     ]);
   });
+
+  describe("a settle that was done, its answer lost, and asked for again after a later one", () => {
+    function repeated(w1: {
+      readonly outcome: "snoozed" | "crashed";
+      readonly at: number;
+    }): CaseOf {
+      const file = oneRun().ended(150, "w1", "id1", 10).settling(151, "w1", "id1", 10, "snooze");
+      file.leased(1_000, "w2", "id1", 20).started(1_001, "w2", "id1", 20, { key: "j1" });
+      file.ended(1_050, "w2", "id1", 20).settled(1_051, "w2", "id1", 20, "succeed");
+      file.settled(w1.at, "w1", "id1", 10, "snooze", "lost");
+      const crashed = { outcome: "crashed", fence: 10, worker: "w1" } as const;
+      const history = [
+        ...(w1.outcome === "crashed" ? [crashed] : []),
+        { outcome: "succeeded", fence: 20, worker: "w2" } as const,
+      ];
+      const crashes = w1.outcome === "crashed" ? 1 : 0;
+      const result = { by: "w2", fence: 20 };
+      return file.stored("id1", "j1", { result, attempts: history.length, crashes, history });
+    }
+
+    it("is answered lost, and made way for the next holder", () => {
+      expect(repeated({ outcome: "snoozed", at: 4_000 }).rules()).not.toContain("two holders");
+    });
+
+    it("does not excuse what was reaped", () => {
+      expect(repeated({ outcome: "crashed", at: 4_000 }).rules()).toContain("two holders");
+    });
+
+    it("does not excuse a store that denies it before anybody else has settled", () => {
+      expect(repeated({ outcome: "snoozed", at: 1_040 }).rules()).toContain("two holders");
+    });
+  });
 });
 
 describe("steps and saves", () => {
