@@ -9,7 +9,7 @@ const stores = fileURLToPath(new URL("../../src/stores", import.meta.url));
 const SHARED = ["remote", "sql"];
 
 const VERBS = ["insert", "adopt", "lease", "renew", "settle", "reap", "prune", "operate", "find"];
-const ROOMS = ["lines", "ledger", "outbox", "records", "wakeup", "keys"];
+const ROOMS = ["lines", "ledger", "outbox", "records", "keys"];
 /** Of those that have a database under them. */
 const DATABASE_ROOMS = ["count", "lines-page", "job-view", "queue-book", "store-info"];
 /** One script a verb; the operator's verbs and the views have one each too. */

@@ -5,6 +5,8 @@
  */
 import { ClosedError, InvalidOptionError, StoreUnavailableError } from "../../core/errors.ts";
 import type { Store, StoreInfo } from "../../core/store.ts";
+import { Wakeups } from "../remote/wakeups.ts";
+import { withDeadline } from "../remote/with-deadline.ts";
 import { adopt } from "./adopt.ts";
 import { Clock } from "./clock.ts";
 import { count, place } from "./count.ts";
@@ -29,8 +31,6 @@ import { renew } from "./renew.ts";
 import { settle } from "./settle.ts";
 import { describe } from "./store-info.ts";
 import { Told } from "./told.ts";
-import { Wakeups } from "./wakeup.ts";
-import { withDeadline } from "../remote/with-deadline.ts";
 import { within } from "./within.ts";
 
 export type MongodbStoreOptions = MongodbPlace & {

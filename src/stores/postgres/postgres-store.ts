@@ -8,6 +8,8 @@
 import { randomUUID } from "node:crypto";
 import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
 import type { Settlement, SettleResult, Store, StoreInfo } from "../../core/store.ts";
+import { heardBy } from "../remote/wakeup-message.ts";
+import { Wakeups } from "../remote/wakeups.ts";
 import { adopt } from "./adopt.ts";
 import type { OperateOptions, Operated } from "./change-each.ts";
 import { Clock, msOf } from "./clock.ts";
@@ -27,6 +29,7 @@ import {
   type OpenDatabase,
   type PostgresPlace,
 } from "./open-database.ts";
+import { notifyPayloads } from "./notify-payloads.ts";
 import { cancel, remove, reschedule, revive } from "./operate.ts";
 import { clearOutbox, readOutbox } from "./outbox.ts";
 import { prune } from "./prune.ts";
@@ -41,7 +44,6 @@ import { settle } from "./settle.ts";
 import { describe } from "./store-info.ts";
 import type { Transaction } from "./transaction.ts";
 import { Upkeep } from "./upkeep.ts";
-import { Wakeups } from "./wakeup.ts";
 import { within } from "./within.ts";
 
 export type PostgresStoreOptions = PostgresPlace & {
@@ -69,7 +71,8 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   const schema = new SchemaName(options.schema ?? "holdfast");
   const clock = new Clock();
   const isDirect = pooler === "session";
-  const wakeups = new Wakeups(randomUUID());
+  const self = randomUUID();
+  const wakeups = new Wakeups();
   let life: Life | null = null;
   let opening: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
@@ -86,7 +89,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       ? new Listener({
           pool,
           channel: schema.channel,
-          onMessage: (payload) => wakeups.arrived(payload),
+          onMessage: hear,
           onListening: () => void lookEverywhere(db),
         })
       : null;
@@ -94,14 +97,23 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     const queues = new QueueBook(db);
     life = { ...opened, listener, queues, leases: new Leases(), upkeep: new Upkeep(db) };
     wasOpen = true;
-    wakeups.open(async (payload) => void (await db.rows(NOTIFY, [schema.channel, payload])));
+    wakeups.open(async (wakeup) => {
+      for (const payload of notifyPayloads(self, wakeup)) {
+        await db.rows(NOTIFY, [schema.channel, payload]);
+      }
+    });
+  }
+
+  function hear(payload: string): void {
+    const wakeup = heardBy(self, payload);
+    if (wakeup !== null) wakeups.arrived(wakeup);
   }
 
   /** After a time without ears there may be work anywhere. */
   async function lookEverywhere(db: Database): Promise<void> {
     try {
       const rows = await db.rows(QUEUES);
-      wakeups.missed(rows.flatMap(([name]) => name ?? []));
+      wakeups.arrived({ queues: rows.flatMap(([name]) => name ?? []), finished: [] });
     } catch {
       // Polling finds it.
     }
@@ -126,7 +138,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     const numbers = [...woken];
     if (numbers.length === 0 && finished.length === 0) return;
     queues.names(numbers).then(
-      (names) => wakeups.committed([...names.values()], finished),
+      (names) => wakeups.done(names.values(), finished),
       () => {},
     );
   }

@@ -6,6 +6,8 @@
 import { randomUUID } from "node:crypto";
 import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
 import type { Store } from "../../core/store.ts";
+import { heardBy, messageOf } from "../remote/wakeup-message.ts";
+import { Wakeups } from "../remote/wakeups.ts";
 import { adopt } from "./adopt.ts";
 import { count, place } from "./count.ts";
 import { find } from "./find.ts";
@@ -31,7 +33,6 @@ import type { WaitOptions } from "./server.ts";
 import { settle } from "./settle.ts";
 import { describe, type RedisStoreInfo } from "./store-info.ts";
 import { Touched } from "./touched.ts";
-import { Wakeups } from "./wakeup.ts";
 
 export type RedisStoreOptions = RedisPlace & {
   /** What all keys begin with. Default `hf`. */
@@ -57,7 +58,8 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
   const { prefix = "hf", deadlineMs = 10_000, remembersMs = 3_600_000 } = options;
   checkOptions(options);
   const keys = new Keys(prefix);
-  const wakeups = new Wakeups(randomUUID());
+  const self = randomUUID();
+  const wakeups = new Wakeups();
   let life: Life | null = null;
   let opening: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
@@ -74,7 +76,7 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
       client,
       channel: keys.channel,
       deadlineMs,
-      onMessage: (message) => wakeups.arrived(message),
+      onMessage: hear,
       onListening: () => void lookEverywhere(queues),
     });
     try {
@@ -86,13 +88,20 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
     }
     life = { ...opened, queues, listener, leases: new Leases() };
     wasOpen = true;
-    wakeups.open(async (message) => void (await server.command("PUBLISH", keys.channel, message)));
+    wakeups.open(async (wakeup) => {
+      await server.command("PUBLISH", keys.channel, messageOf(self, wakeup));
+    });
+  }
+
+  function hear(message: string): void {
+    const wakeup = heardBy(self, message);
+    if (wakeup !== null) wakeups.arrived(wakeup);
   }
 
   /** After a time without ears there may be work anywhere. */
   async function lookEverywhere(queues: QueueBook): Promise<void> {
     try {
-      wakeups.missed(await queues.all());
+      wakeups.arrived({ queues: await queues.all(), finished: [] });
     } catch {
       // Polling finds it.
     }

@@ -1,23 +1,29 @@
 /**
- * Wakeups: to whoever listens in this process, and through a small capped collection to the others.
- * They are hints: losing one costs latency only. What is to be said is sent at once, then gathered for
- * a moment, so that a busy process writes at most a hundred of them a second.
+ * Wakeups of a store on a server: to whoever listens in this process, and by a message of the server to
+ * the others. They are hints: losing one costs latency only.
+ *
+ * What is to be said to others is sent at once, then gathered for a moment, so that a busy process speaks
+ * at most a hundred times a second. Our own listeners come first: a worker in this process asks before
+ * the hint is sent, and does not share the server with it.
  */
 import type { Wakeup } from "../../core/store.ts";
 
 /** Hints to other processes are sent at once, then gathered for so long. */
 const GATHER_MS = 10;
-/** Names in one hint; the rest is left to the poll. */
-const MOST_NAMES = 1_000;
+/**
+ * Finished jobs named at a time. A busy worker finishes thousands a second, and hardly anybody waits for
+ * one of them: who does finds it by asking.
+ */
+const MOST_FINISHED = 50;
 
-/** Sends one hint to all processes that listen; may fail. */
-export type Notify = (wakeup: Wakeup) => Promise<void>;
+/** Tells all processes that listen; may fail. */
+export type Tell = (wakeup: Wakeup) => Promise<void>;
 
 export class Wakeups {
   readonly #listeners = new Set<(wakeup: Wakeup) => void>();
   readonly #near = new Hints();
   readonly #far = new Hints();
-  #notify: Notify | null = null;
+  #tell: Tell | null = null;
   #isOnItsWay = false;
   #gathering: NodeJS.Timeout | null = null;
 
@@ -28,8 +34,8 @@ export class Wakeups {
     return () => void this.#listeners.delete(own);
   }
 
-  open(notify: Notify): void {
-    this.#notify = notify;
+  open(tell: Tell): void {
+    this.#tell = tell;
   }
 
   /** Sends what is on its way to other processes and forgets the rest. */
@@ -37,18 +43,20 @@ export class Wakeups {
     if (this.#gathering !== null) clearTimeout(this.#gathering);
     this.#gathering = null;
     await this.#sendFar();
-    this.#notify = null;
+    this.#tell = null;
     this.#listeners.clear();
     this.#near.take();
   }
 
   /** After something was done by this process. */
   done(queues: Iterable<string>, finished: readonly string[]): void {
-    this.#near.add(queues, finished);
-    this.#far.add(queues, finished);
+    const woken = [...queues];
+    this.#near.add(woken, finished);
+    this.#far.add(woken, finished);
+    if (this.#near.isEmpty) return;
     this.#deliverSoon();
-    if (this.#gathering !== null || this.#notify === null) return;
-    void this.#sendFar();
+    if (this.#gathering !== null || this.#tell === null) return;
+    setImmediate(() => void this.#sendFar());
     this.#gathering = setTimeout(() => {
       this.#gathering = null;
       void this.#sendFar();
@@ -62,12 +70,13 @@ export class Wakeups {
   }
 
   async #sendFar(): Promise<void> {
-    const wakeup = this.#far.take();
-    if (wakeup === null || this.#notify === null) return;
-    const queues = wakeup.queues.slice(0, MOST_NAMES);
-    const finished = wakeup.finished.slice(0, MOST_NAMES);
+    const hints = this.#far.take();
+    if (hints === null || this.#tell === null) return;
+    const isMuch = hints.finished.length > MOST_FINISHED;
+    const wakeup = isMuch ? { ...hints, finished: [] } : hints;
+    if (wakeup.queues.length + wakeup.finished.length === 0) return;
     // If it fails, the others find it by polling.
-    await this.#notify({ queues, finished }).catch(() => {});
+    await this.#tell(wakeup).catch(() => {});
   }
 
   /** Later than the verb that caused it: a listener that calls the store must not be inside a verb. */
@@ -87,13 +96,17 @@ class Hints {
   readonly #queues = new Set<string>();
   #finished: string[] = [];
 
-  add(queues: Iterable<string>, finished: readonly string[]): void {
+  get isEmpty(): boolean {
+    return this.#queues.size === 0 && this.#finished.length === 0;
+  }
+
+  add(queues: readonly string[], finished: readonly string[]): void {
     for (const queue of queues) this.#queues.add(queue);
     for (const id of finished) this.#finished.push(id);
   }
 
   take(): Wakeup | null {
-    if (this.#queues.size === 0 && this.#finished.length === 0) return null;
+    if (this.isEmpty) return null;
     const wakeup = { queues: [...this.#queues], finished: this.#finished };
     this.#queues.clear();
     this.#finished = [];
