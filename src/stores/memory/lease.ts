@@ -1,11 +1,10 @@
 /**
- * Leasing. Shares between the asked queues (`shares.ts`), turns between the lines of a queue
+ * Leasing. Shares between the asked queues (`core/shares.ts`), turns between the lines of a queue
  * (`line-ring.ts`), priority and age inside a line (its heap). Held and full lines are passed by.
  */
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import { capConcerns, heldUntil, isLineFull, isQueueFull } from "./gates.ts";
-import { shareOut } from "./shares.ts";
 import { leasedSnapshot } from "./snapshot.ts";
 import { moveDue, stand } from "./standing.ts";
 import type { MemoryJob, MemoryLine, MemoryQueue, MemoryState } from "./state.ts";
@@ -24,10 +23,12 @@ export function lease(state: MemoryState, request: LeaseRequest): LeaseReply {
   const call: Call = { now, request, jobs: [], cappedLeft: cappedLimitOf(request) };
   const demands = request.queues.flatMap(({ queue: name, limit, weight = 1 }) => {
     const queue = state.queues.get(name);
-    return queue === undefined || limit <= 0 ? [] : [{ queue, limit, weight }];
+    return queue === undefined || limit <= 0 ? [] : [{ name, queue, limit, weight }];
   });
   for (const { queue, limit } of demands) moveSomeDue(state, queue, { now, limit });
-  shareOut(demands, request.limit, (queue, atMost) => takeTurns(state, queue, { atMost, call }));
+  state.shares.shareOut(demands, request.limit, ({ queue }, atMost) =>
+    takeTurns(state, queue, { atMost, call }),
+  );
   const nextAt = Math.min(Infinity, ...demands.map(({ queue }) => comeBackAt(queue, call)));
   return { jobs: call.jobs, nextInMs: nextAt === Infinity ? null : Math.max(0, nextAt - now) };
 }

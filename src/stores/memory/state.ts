@@ -12,6 +12,7 @@
  */
 import type { DedupeKey, FinishedStatus, StoredJob } from "../../core/job.ts";
 import type { Hold } from "../../core/line.ts";
+import { Shares } from "../../core/shares.ts";
 import type { OutboxItem, Why } from "../../core/store.ts";
 import { Clock } from "./clock.ts";
 import { Heap, type HeapItem } from "./heap.ts";
@@ -78,8 +79,6 @@ export interface MemoryQueue {
   maxActive: number | null;
   maxActivePerGroup: number | null;
   maxWaiting: number | null;
-  /** What it has to come in fair turns between queues; see `shares.ts`. */
-  credit: number;
 }
 
 /** A key that blocks a second job. It may outlive its job: then only the id is left. */
@@ -106,6 +105,7 @@ export interface MemoryState {
   /** By insertion. */
   readonly order: OrderedList<MemoryJob>;
   readonly queues: Map<string, MemoryQueue>;
+  readonly shares: Shares;
   readonly leased: Heap<MemoryJob>;
   readonly tombstones: Map<string, Tombstone>;
   /** The same tombstones, by when they are forgotten. */
@@ -126,6 +126,7 @@ export function newState(now: () => number, remembersMs: number): MemoryState {
     jobs: new Map(),
     order: new OrderedList((a, b) => a.seq < b.seq),
     queues: new Map(),
+    shares: new Shares(),
     leased: new Heap(byLeaseEnd),
     tombstones: new Map(),
     forgetting: new Heap((a, b) => a.forgetAt < b.forgetAt),
@@ -159,7 +160,6 @@ export function queueOf(state: MemoryState, name: string): MemoryQueue {
     maxActive: null,
     maxActivePerGroup: null,
     maxWaiting: null,
-    credit: 0,
   };
   state.queues.set(name, queue);
   return queue;

@@ -1,18 +1,18 @@
 /**
- * Leasing. Shares between the asked queues (`shares.ts`), turns between the open lines of a queue
+ * Leasing. Shares between the asked queues (`core/shares.ts`), turns between the open lines of a queue
  * (`turns.ts`), priority and age inside a line (the key of `holdfast_ready`).
  *
  * Lines are found, never jobs: only open lines are in the ring, so a hundred thousand jobs in held
  * lines cost nothing. A queue with one open line takes everything in three statements and writes no
  * turn, which is the whole price that queues without groups pay for all this.
  */
+import type { Demand, Shares } from "../../core/shares.ts";
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import type { Connection } from "./connection.ts";
 import { FULL, IDLE, type Line } from "./line-book.ts";
 import { comeBackAt } from "./outlook.ts";
 import { FOREVER, QueueBook, type Queue } from "./queue-book.ts";
-import type { Demand, Shares } from "./shares.ts";
 import { moveDue } from "./standing.ts";
 import { startAttempts } from "./start-attempts.ts";
 import type { Transaction } from "./transaction.ts";
@@ -43,6 +43,10 @@ export function peek(db: Connection, request: LeaseRequest, now: number): LeaseR
   return { jobs: [], nextInMs: inMs(nextAt, now) };
 }
 
+interface QueueDemand extends Demand {
+  readonly queue: Queue;
+}
+
 /** One call of `lease`, and what has come of it so far. */
 interface Call {
   readonly until: number;
@@ -65,7 +69,7 @@ export function lease(tx: Transaction, request: LeaseRequest, shares: Shares): L
   const until = instantAfter(tx.now, request.leaseMs);
   const w = tx.workers.numberOf(request.worker);
   const call: Call = { until, w, jobs: [], cappedLeft: cappedLimitOf(request) };
-  shares.shareOut(demands, request.limit, (queue, atMost) =>
+  shares.shareOut(demands, request.limit, ({ queue }, atMost) =>
     takeTurns(tx, queue, { atMost, call }),
   );
   tx.lines.flush();
@@ -79,7 +83,7 @@ function cappedLimitOf({ limit, cappedLimit = limit }: LeaseRequest): number {
 
 function nextAtOf(
   db: Connection,
-  demands: readonly Demand<Queue>[],
+  demands: readonly QueueDemand[],
   { request, now }: { readonly request: LeaseRequest; readonly now: number },
 ): number {
   const wantsCapped = cappedLimitOf(request) > 0;
@@ -87,7 +91,7 @@ function nextAtOf(
   return Math.min(FOREVER, ...nextAts);
 }
 
-function demandsOf(queues: QueueBook, request: LeaseRequest): Demand<Queue>[] {
+function demandsOf(queues: QueueBook, request: LeaseRequest): QueueDemand[] {
   return request.queues.flatMap(({ queue: name, limit, weight = 1 }) => {
     const queue = limit > 0 ? queues.find(name) : null;
     return queue === null ? [] : [{ name, queue, limit, weight }];

@@ -8,6 +8,7 @@
  */
 import { realpathSync } from "node:fs";
 import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
+import { Shares } from "../../core/shares.ts";
 import type { Changes, Settlement, Store, StoreInfo, Target } from "../../core/store.ts";
 import { adopt } from "./adopt.ts";
 import { Checkpoints } from "./checkpoints.ts";
@@ -31,7 +32,6 @@ import { isReapDue, reap } from "./reap.ts";
 import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
 import { settle } from "./settle.ts";
-import { Shares } from "./shares.ts";
 import { isBusy, storeError } from "./sqlite-error.ts";
 import { moveDue } from "./standing.ts";
 import { describe } from "./store-info.ts";
