@@ -77,15 +77,15 @@ describe("the front door's programs", () => {
     await drop();
   }
 
-  async function runsOnRedis(name: string) {
-    const url = await serverUrl("redis");
+  async function runsOnRedis(server: "redis" | "redis-cluster", name: string) {
+    const url = await serverUrl(server);
     const prefix = `test_${randomBytes(6).toString("hex")}`;
     const env = { REDIS_URL: url, REDIS_PREFIX: prefix, HOLDFAST_URL: `${url}?prefix=${prefix}` };
     await runs("redis", name, env);
   }
 
-  async function runsOnMongodb(name: string) {
-    const url = new URL(await serverUrl("mongodb"));
+  async function runsOnMongodb(server: "mongodb" | "mongodb-standalone", name: string) {
+    const url = new URL(await serverUrl(server));
     url.pathname = `/test_${randomBytes(6).toString("hex")}`;
     await runs("mongodb", name, { MONGODB_URL: url.href, HOLDFAST_URL: url.href });
   }
@@ -114,8 +114,10 @@ describe("the front door's programs", () => {
   }
 
   for (const name of [...ON_ANY_STORE, "by-url", "two-processes"]) {
-    it(`${name} runs on Redis`, () => runsOnRedis(name));
-    it(`${name} runs on MongoDB`, () => runsOnMongodb(name));
+    it(`${name} runs on Redis`, () => runsOnRedis("redis", name));
+    it(`${name} runs on a Redis cluster`, () => runsOnRedis("redis-cluster", name));
+    it(`${name} runs on MongoDB`, () => runsOnMongodb("mongodb", name));
+    it(`${name} runs on a standalone MongoDB`, () => runsOnMongodb("mongodb-standalone", name));
   }
 
   it("all of them type-check", async () => {

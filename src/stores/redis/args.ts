@@ -1,10 +1,9 @@
 /** Arguments of scripts: flat lists, because a script that parsed JSON would be several times slower. */
-import type { AdoptedJob, DedupeKey, Failure, KeyLifetime, NewJob } from "../../core/job.ts";
+import type { DedupeKey, Failure, KeyLifetime } from "../../core/job.ts";
 import type { LedgerEntry } from "../../core/ledger.ts";
 import type { JobFilter, Riders } from "../../core/store.ts";
-import { bodyOf } from "./body.ts";
 import type { Arg } from "./client-like.ts";
-import { categoryNumber, statusNumber, tagText } from "./header.ts";
+import { categoryNumber, statusNumber } from "./header.ts";
 
 const YES = "1";
 const NO = "0";
@@ -23,21 +22,8 @@ export function orEmpty(value: number | null | undefined): Arg {
   return value ?? "";
 }
 
-export function newJobArgs(job: NewJob, queue: number): Arg[] {
-  const { id, runAt, delayMs, payload, meta, trace } = job;
-  const body = bodyOf({ payload, meta, trace });
-  return [queue, id, ...sharedArgs(job), orEmpty(runAt), delayMs, body];
-}
-
-/** What is the same in new and in adopted jobs. */
-export function sharedArgs(job: NewJob | AdoptedJob): Arg[] {
-  const { group, type, priority, maxAttempts, tags, dedupe } = job;
-  return [group, type, priority, maxAttempts, tagText(tags), ...keyArgs(dedupe)];
-}
-
-function keyArgs(dedupe: DedupeKey | null): Arg[] {
-  if (dedupe === null) return [NO];
-  return [YES, dedupe.key, dedupe.hash, lifetimeNumber(dedupe.lifetime)];
+export function keyArgs({ key, hash, lifetime }: DedupeKey): Arg[] {
+  return [key, hash, lifetimeNumber(lifetime)];
 }
 
 function lifetimeNumber(lifetime: KeyLifetime): number {

@@ -26,6 +26,7 @@ export async function elsewhere(
   jobs: readonly { readonly id: string; readonly queue: string }[],
   { isKnown }: { readonly isKnown: boolean },
 ): Promise<Asked> {
+  const isFresh = freshness();
   const doubtful = jobs.flatMap(({ id }, index) => (isKnown || !isFresh(id) ? [index] : []));
   const refusals = new Map<number, InsertResult>();
   if (doubtful.length === 0) return { inScript: false, refusals };
@@ -47,7 +48,14 @@ export async function elsewhere(
   return { inScript: false, refusals };
 }
 
-function isFresh(id: string): boolean {
-  const madeAt = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-  return Math.abs(Date.now() - madeAt) < FRESH_MS;
+/** Ids begin with their time in digits that sort, so it is compared as it is. */
+function freshness(): (id: string) => boolean {
+  const now = Date.now();
+  const [from, to] = [timeText(now - FRESH_MS), timeText(now + FRESH_MS)];
+  return (id) => id > from && id < to;
+}
+
+function timeText(ms: number): string {
+  const digits = ms.toString(16).padStart(12, "0");
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }

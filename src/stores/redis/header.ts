@@ -10,8 +10,8 @@ export const STATUSES: readonly JobStatus[] = [
 ];
 
 const FLAGS = { resultDropped: 1, cancelAsked: 2, leaseSpent: 4, key: 128 } as const;
-/** Where the texts begin, behind the numbers. */
-const TEXTS_AT = 110;
+/** Where the numbers are that never change, and the texts behind them. */
+const AT = { createdAt: 92, runAt: 100, priority: 116, texts: 118 } as const;
 
 export interface Header {
   readonly status: JobStatus;
@@ -38,33 +38,37 @@ export interface Header {
 }
 
 export function readHeader(packed: Buffer): Header {
-  const status = STATUSES[packed.readUInt8(0) - 1] ?? "queued";
   const flags = packed.readUInt16LE(1);
-  const [group, worker, rest] = partsOf(packed, TEXTS_AT);
-  const [type, tags, key] = partsOf(rest ?? EMPTY, 0).map(String);
-  const startedAt = instant(packed, 54);
+  const createdAt = packed.readDoubleLE(AT.createdAt);
+  const texts = new Texts(packed, AT.texts);
+  const group = texts.next();
+  const type = texts.next();
+  const extra = packed.readUInt16LE(texts.at);
+  const extraEnd = texts.at + 2 + extra;
+  const [tags, key] = extra === 0 ? ["", ""] : extraTexts(new Texts(packed, texts.at + 2));
+  const workerSize = packed.readUInt16LE(76);
   return {
-    status,
+    status: STATUSES[packed.readUInt8(0) - 1] ?? "queued",
     resultDropped: (flags & FLAGS.resultDropped) !== 0,
     cancelAsked: (flags & FLAGS.cancelAsked) !== 0,
     leaseSpent: (flags & FLAGS.leaseSpent) !== 0,
-    priority: packed.readUInt16LE(4),
-    attempts: packed.readUInt32LE(6),
-    maxAttempts: packed.readUInt32LE(10),
-    crashes: packed.readUInt32LE(14),
-    deferrals: packed.readUInt32LE(18),
-    createdAt: packed.readDoubleLE(30),
-    updatedAt: packed.readDoubleLE(38),
-    runAt: packed.readDoubleLE(46),
-    startedAt,
-    finishedAt: instant(packed, 62),
-    leaseUntil: instant(packed, 70),
-    fence: packed.readDoubleLE(78),
-    group: String(group),
-    type: type ?? "",
-    worker: worker === undefined || worker.length === 0 ? null : String(worker),
-    tags: tagsOf(tags ?? ""),
-    key: (flags & FLAGS.key) !== 0 ? (key ?? "") : null,
+    priority: packed.readUInt16LE(AT.priority),
+    attempts: packed.readUInt32LE(4),
+    maxAttempts: packed.readUInt32LE(8),
+    crashes: packed.readUInt32LE(12),
+    deferrals: packed.readUInt32LE(16),
+    createdAt,
+    updatedAt: instant(packed, 20) ?? createdAt,
+    runAt: packed.readDoubleLE(AT.runAt),
+    startedAt: instant(packed, 28),
+    finishedAt: instant(packed, 36),
+    leaseUntil: instant(packed, 44),
+    fence: packed.readDoubleLE(52),
+    group,
+    type,
+    worker: workerSize === 0 ? null : packed.toString("utf8", extraEnd, extraEnd + workerSize),
+    tags: tagsOf(tags),
+    key: (flags & FLAGS.key) !== 0 ? key : null,
   };
 }
 
@@ -73,17 +77,25 @@ function instant(packed: Buffer, at: number): number | null {
   return value < 0 ? null : value;
 }
 
-const EMPTY = Buffer.alloc(0);
+/** Texts with their lengths in front, one after another. */
+class Texts {
+  at: number;
+  readonly #packed: Buffer;
 
-/** Texts with their lengths in front. */
-function partsOf(packed: Buffer, from: number): Buffer[] {
-  const parts: Buffer[] = [];
-  for (let at = from; at < packed.length;) {
-    const end = at + 2 + packed.readUInt16LE(at);
-    parts.push(packed.subarray(at + 2, end));
-    at = end;
+  constructor(packed: Buffer, at: number) {
+    this.#packed = packed;
+    this.at = at;
   }
-  return parts;
+
+  next(): string {
+    const from = this.at + 2;
+    this.at = from + this.#packed.readUInt16LE(from - 2);
+    return from === this.at ? "" : this.#packed.toString("utf8", from, this.at);
+  }
+}
+
+function extraTexts(texts: Texts): [tags: string, key: string] {
+  return [texts.next(), texts.next()];
 }
 
 /** Each tag between two zero bytes, so that a script finds a whole one. */

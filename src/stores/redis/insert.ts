@@ -1,10 +1,11 @@
 import { BATCH_ITEMS, type JobStatus, type NewJob } from "../../core/job.ts";
 import type { InsertResult } from "../../core/store.ts";
-import { flag, newJobArgs } from "./args.ts";
+import { flag } from "./args.ts";
 import type { Arg, Reply } from "./client-like.ts";
 import { eachAtOnce } from "./each-at-once.ts";
 import { elsewhere } from "./elsewhere.ts";
 import { STATUSES } from "./header.ts";
+import { newJobArgs } from "./new-job-args.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { list, number, rows, text } from "./reply.ts";
 import type { ScriptName } from "./script.ts";
@@ -33,30 +34,47 @@ export async function insert(
 interface Adding<Job> {
   readonly script: ScriptName;
   readonly head: readonly Arg[];
-  args(job: Job, queue: number): Arg[];
+  /** Of jobs for these queues, which are the keys of the script. */
+  args(jobs: readonly Job[], queues: readonly string[]): Arg[];
   /** These jobs have been somewhere before, so it may have been here. */
   readonly isKnown: boolean;
 }
 
 /**
  * An earlier item of a call wins. The scripts see to that; but in a cluster an id that comes again for
- * another queue is another script's, so those wait until the first are there.
+ * another queue is another script's: it and all behind it wait until what is before is there.
  */
 export async function addInTurn<Job extends { readonly id: string; readonly queue: string }>(
   how: InsertHow,
   jobs: readonly Job[],
   adding: Adding<Job>,
 ): Promise<InsertResult[]> {
-  const seen = new Set<string>();
-  const isFirst = jobs.map(({ id }) => !seen.has(id) && seen.add(id) === seen);
-  if (!how.server.isCluster || seen.size === jobs.length) return addJobs(how, jobs, adding);
-  const first = jobs.filter((_, index) => isFirst[index]);
-  const again = jobs.filter((_, index) => !isFirst[index]);
-  const [answers, later] = [
-    await addJobs(how, first, adding),
-    await addJobs(how, again, { ...adding, isKnown: true }),
-  ].map((results) => results.values());
-  return isFirst.flatMap((comesFirst) => (comesFirst ? answers : later)?.next().value ?? []);
+  if (!how.server.isCluster) return addJobs(how, jobs, adding);
+  const [first = [], ...later] = stretchesOf(jobs);
+  const results = await addJobs(how, first, adding);
+  for (const stretch of later) {
+    results.push(...(await addJobs(how, stretch, { ...adding, isKnown: true })));
+  }
+  return results;
+}
+
+/** In none of them is an id for two queues. */
+function stretchesOf<Job extends { readonly id: string; readonly queue: string }>(
+  jobs: readonly Job[],
+): Job[][] {
+  let stretch: Job[] = [];
+  let queueOf = new Map<string, string>();
+  const stretches = [stretch];
+  for (const job of jobs) {
+    if ((queueOf.get(job.id) ?? job.queue) !== job.queue) {
+      stretch = [];
+      queueOf = new Map();
+      stretches.push(stretch);
+    }
+    stretch.push(job);
+    queueOf.set(job.id, job.queue);
+  }
+  return stretches;
 }
 
 /** Adds jobs, slot by slot, and answers in their order. */
@@ -65,45 +83,41 @@ async function addJobs<Job extends { readonly id: string; readonly queue: string
   jobs: readonly Job[],
   adding: Adding<Job>,
 ): Promise<InsertResult[]> {
-  const { server, queues, touched } = how;
-  const results = new Map<number, InsertResult>();
+  const { server, queues } = how;
   const names = [...new Set(jobs.map(({ queue }) => queue))];
   await queues.list(names);
-  const items = jobs.map((job, index) => ({ job, index }));
   const asks = await elsewhere(how, jobs, { isKnown: adding.isKnown });
+  // What nobody refuses is added.
+  const results = jobs.map(({ id }): InsertResult => ({ outcome: "added", id }));
+  for (const [index, refusal] of asks.refusals) results[index] = refusal;
   await eachAtOnce(server.slots(names), async (slot) => {
-    const own = items.filter(({ job, index }) => {
-      const refusal = asks.refusals.get(index);
-      if (refusal !== undefined) results.set(index, refusal);
-      return refusal === undefined && slot.includes(job.queue);
-    });
+    const own = jobs.flatMap(({ queue }, index) =>
+      !asks.refusals.has(index) && slot.includes(queue) ? [index] : [],
+    );
     for (let from = 0; from < own.length; from += BATCH_ITEMS) {
       const batch = own.slice(from, from + BATCH_ITEMS);
-      const reply = await server.onQueues(adding.script, slot, [
-        ...adding.head,
-        flag(asks.inScript),
-        ...batch.flatMap(({ job }) => adding.args(job, slot.indexOf(job.queue) + 1)),
-      ]);
-      const [made, woken, outcomes] = list(reply);
-      touched.wake(woken, slot);
-      await queues.made(named(made, slot));
-      for (const [place, outcome] of rows(list(outcomes), 3).entries()) {
-        const item = batch[place];
-        if (item !== undefined) results.set(item.index, insertResult(outcome));
-      }
+      await addBatch(batch, slot);
     }
   });
-  return jobs.map((_, index) => {
-    const result = results.get(index);
-    if (result === undefined) throw new Error("a script left out a job");
-    return result;
-  });
+  return results;
+
+  async function addBatch(batch: readonly number[], slot: readonly string[]): Promise<void> {
+    const own = batch.flatMap((index) => jobs[index] ?? []);
+    const reply = await server.onQueues(adding.script, slot, [
+      ...[...adding.head, flag(asks.inScript)],
+      ...adding.args(own, slot),
+    ]);
+    const [made, woken, refused] = list(reply);
+    how.touched.wake(woken, slot);
+    await queues.made(named(made, slot));
+    for (const [place, ...refusal] of rows(list(refused), 4)) {
+      results[batch[number(place) - 1] ?? -1] = refusalOf(refusal);
+    }
+  }
 }
 
-function insertResult([outcome, id, rest]: readonly Reply[]): InsertResult {
+function refusalOf([outcome, id, rest]: readonly Reply[]): InsertResult {
   switch (number(outcome)) {
-    case 0:
-      return { outcome: "added", id: text(id) };
     case 1:
       return { outcome: "duplicate", id: text(id), status: statusOf(number(rest)) };
     case 2:

@@ -1,9 +1,10 @@
 /**
- * Leasing: the shares of the asked queues are planned here (`shares.ts`), turns and gates are in the
+ * Leasing: the shares of the asked queues are planned here (`core/shares.ts`), turns and gates are in the
  * script (lua/lease.lua). Scripts of several queues go out together, unless the caller bounds what may
  * come from capped lines: then each must know what the one before has taken.
  */
-import { BATCH_ITEMS } from "../../core/job.ts";
+import { BATCH_ITEMS, type Step } from "../../core/job.ts";
+import { Shares, type Demand } from "../../core/shares.ts";
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { flag } from "./args.ts";
 import { readBody } from "./body.ts";
@@ -11,13 +12,9 @@ import type { Reply } from "./client-like.ts";
 import { readHeader } from "./header.ts";
 import { bytes, list, number, numberOrNull, rows, text, textOrNull } from "./reply.ts";
 import type { Server } from "./server.ts";
-import { Shares } from "./shares.ts";
 import { readSteps } from "./trail.ts";
 
-interface Demand {
-  readonly queue: string;
-  readonly limit: number;
-  readonly weight: number;
+interface QueueDemand extends Demand {
   readonly jobs: LeasedJob[];
   nextInMs: number | null;
 }
@@ -54,11 +51,11 @@ export class Leases {
   }
 
   /** Answers who may have more to give. */
-  async #round(call: Call, demands: readonly Demand[]): Promise<Demand[]> {
+  async #round(call: Call, demands: readonly QueueDemand[]): Promise<QueueDemand[]> {
     const shares = this.#shares.split(demands, call.left);
     const isBounded = call.cappedLeft < call.left;
-    const hungry: Demand[] = [];
-    const take = async (demand: Demand, index: number): Promise<void> => {
+    const hungry: QueueDemand[] = [];
+    const take = async (demand: QueueDemand, index: number): Promise<void> => {
       const share = shares[index] ?? 0;
       const atMost = Math.min(share, demand.limit - demand.jobs.length);
       const taken = await takeFrom(demand, atMost, call);
@@ -67,62 +64,89 @@ export class Leases {
     };
     // What one queue has given is not lost because another one failed: it is leased already.
     const note = (error: unknown): void => void (call.failure ??= error);
-    const takeOrNote = (demand: Demand, index: number) => take(demand, index).catch(note);
+    const takeOrNote = (demand: QueueDemand, index: number) => take(demand, index).catch(note);
     if (isBounded) for (const [index, demand] of demands.entries()) await takeOrNote(demand, index);
     else await Promise.all(demands.map(takeOrNote));
     return hungry;
   }
 }
 
-async function takeFrom(demand: Demand, atMost: number, call: Call): Promise<number> {
+async function takeFrom(demand: QueueDemand, atMost: number, call: Call): Promise<number> {
   const { server, request } = call;
   const wantsCapped = (request.cappedLimit ?? request.limit) > 0;
   const reply = list(
     await server.onQueues(
       "lease",
-      [demand.queue],
+      [demand.name],
       [...[request.worker, request.leaseMs, atMost, call.cappedLeft, flag(wantsCapped)]],
     ),
   );
   demand.nextInMs = numberOrNull(reply[0]);
   call.cappedLeft -= number(reply[2]);
-  const jobs = rows(reply.slice(3), 5).map((row) => leasedJob(row, demand.queue));
-  demand.jobs.push(...jobs);
-  call.left -= jobs.length;
-  return jobs.length;
+  const more = moreOf(list(reply[3]));
+  let taken = 0;
+  for (let at = 4; at < reply.length; at += 3) {
+    taken += 1;
+    const [id, packed, body] = [text(reply[at]), bytes(reply[at + 1]), text(reply[at + 2])];
+    demand.jobs.push(leasedJob({ id, queue: demand.name, packed, body }, more.get(taken)));
+  }
+  call.left -= taken;
+  return taken;
 }
 
-function demandsOf({ queues }: LeaseRequest): Demand[] {
-  const demands = new Map<string, Demand>();
+/** What most jobs do not have. */
+interface More {
+  readonly checkpoint: string | null;
+  readonly steps: readonly Step[];
+}
+
+/** By the number of the job. */
+function moreOf(replies: readonly Reply[]): ReadonlyMap<number, More> {
+  return new Map(
+    rows(replies, 3).map(([index, checkpoint, steps]) => [
+      number(index),
+      { checkpoint: textOrNull(checkpoint), steps: readSteps(list(steps)) },
+    ]),
+  );
+}
+
+function demandsOf({ queues }: LeaseRequest): QueueDemand[] {
+  const demands = new Map<string, QueueDemand>();
   for (const { queue, limit, weight = 1 } of queues) {
-    if (limit > 0) demands.set(queue, { queue, limit, weight, jobs: [], nextInMs: null });
+    if (limit > 0) demands.set(queue, { name: queue, limit, weight, jobs: [], nextInMs: null });
   }
   return [...demands.values()];
 }
 
-function leasedJob(
-  [packed, body, checkpoint, steps, id]: readonly Reply[],
-  queue: string,
-): LeasedJob {
-  const header = readHeader(bytes(packed));
-  const jobId = text(id);
+interface Leased {
+  readonly id: string;
+  readonly queue: string;
+  readonly packed: Buffer;
+  readonly body: string;
+}
+
+function leasedJob({ id, queue, packed, body }: Leased, more: More | undefined): LeasedJob {
+  const header = readHeader(packed);
+  const { payload, meta, trace } = readBody(body);
   return {
-    id: jobId,
+    id,
     queue,
     // A job is found by its queue and its id here: there is nothing more to note.
-    handle: jobId,
+    handle: id,
     fence: header.fence,
     group: header.group,
     type: header.type,
-    ...readBody(text(body)),
+    payload,
+    meta,
+    trace,
     priority: header.priority,
     attempt: header.attempts,
     maxAttempts: header.maxAttempts,
     exhausted: !header.leaseSpent,
     crashes: header.crashes,
     deferrals: header.deferrals,
-    checkpoint: textOrNull(checkpoint),
-    steps: readSteps(list(steps)),
+    checkpoint: more?.checkpoint ?? null,
+    steps: more?.steps ?? [],
     tags: header.tags,
     createdAt: header.createdAt,
     runAt: header.runAt,

@@ -1,6 +1,7 @@
 /** The scripts as a server gets them: flags first, then what they include, then the verb itself. */
 import { createHash } from "node:crypto";
 import { LUA } from "./scripts.ts";
+import { withoutUncalled } from "./without-uncalled.ts";
 
 type Part = keyof typeof LUA;
 
@@ -41,8 +42,9 @@ function compose(text: string): string {
   const [shebang = "", ...lines] = text.split("\n");
   const at = lines.findIndex((line) => line.startsWith(INCLUDE));
   const parts = at === -1 ? [] : (lines[at] ?? "").slice(INCLUDE.length).trim().split(" ");
-  const included = parts.map((part) => LUA[part as Part]);
-  return [shebang, ...included, ...lines.filter((_, index) => index !== at)].join("\n");
+  const included = parts.flatMap((part) => LUA[part as Part].split("\n"));
+  const whole = [...included, ...lines.filter((_, index) => index !== at)];
+  return [shebang, ...withoutUncalled(whole)].join("\n");
 }
 
 const INCLUDE = "-- include:";

@@ -20,7 +20,7 @@ describe("the scripts", () => {
       const { source } = script(name);
       expect(source, name).toMatch(/^#!lua( flags=(allow-oom|no-writes))?\n/);
       expect(source, name).not.toContain("-- include");
-      expect(source, name).toContain("local function save_clock()");
+      expect(source, name).toContain("local root = KEYS[1]");
     }
   });
 

@@ -6,19 +6,24 @@
 import type { NewJob } from "../../core/job.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import type { Settlement, SettleResult } from "../../core/store.ts";
-import { entryArgs, failureText, flag, newJobArgs, optional, riderArgs } from "./args.ts";
+import { entryArgs, failureText, flag, riderArgs } from "./args.ts";
 import type { Arg } from "./client-like.ts";
 import { elsewhere } from "./elsewhere.ts";
 import { categoryNumber } from "./header.ts";
 import { eachAtOnce } from "./each-at-once.ts";
 import type { InsertHow } from "./insert.ts";
+import { newJobArgs } from "./new-job-args.ts";
 import { entriesItem, jobsItem } from "./outbox.ts";
-import { list, number, text } from "./reply.ts";
+import { list, text } from "./reply.ts";
+import { Runs } from "./runs.ts";
 import { named } from "./touched.ts";
 
 /** A settlement may bring a thousand jobs: a script call takes a few of those at most. */
 const MOST_ARGS = 20_000;
 const MOST = 200;
+/** What the script says of a settlement; anything else is: settled. */
+const LOST = "0";
+const FINISHED = "2";
 
 export async function settle(
   how: InsertHow & { readonly remembersMs: number },
@@ -49,16 +54,16 @@ async function settleBatch(
     : await elsewhere(how, spawned, { isKnown: false });
   const reply = await server.onQueues("settle", all, [
     ...[remembersMs, flag(inScript)],
-    ...batch.flatMap((settlement) => settlementArgs(settlement, all, server.isCluster)),
+    ...settlementArgs(batch, all, server.isCluster),
   ]);
-  const [made, woken, outcomes, finished] = list(reply);
+  const [made, woken, outcomes] = list(reply);
   touched.wake(woken, all);
-  touched.finished.push(...list(finished).map(text));
   await queues.made(named(made, all));
-  for (const [index, outcome] of list(outcomes).entries()) {
-    const settlement = batch[index];
-    if (settlement !== undefined)
-      results.set(settlement, number(outcome) === 1 ? "settled" : "lost");
+  const digits = text(outcomes);
+  for (const [index, settlement] of batch.entries()) {
+    const digit = digits[index];
+    results.set(settlement, digit === LOST ? "lost" : "settled");
+    if (digit === FINISHED) touched.finished.push(settlement.id);
   }
 }
 
@@ -67,51 +72,87 @@ function hereOf({ queue, spawn = [] }: Settlement, isCluster: boolean): readonly
   return isCluster ? spawn.filter((child) => child.queue === queue) : spawn;
 }
 
+/**
+ * What many settlements of a call have in common is sent once, as a form, and each names its form by
+ * number: jobs that were leased together mostly have one fence, and end alike.
+ */
 function settlementArgs(
-  settlement: Settlement,
+  batch: readonly Settlement[],
   queues: readonly string[],
   isCluster: boolean,
 ): Arg[] {
-  const { id, queue, fence, outcome, riders, spawn = [], entries = [], outbox = [] } = settlement;
+  const forms = new Map<string, number>();
+  const formArgs: Arg[] = [];
+  const runs = new Runs();
+  for (const settlement of batch) {
+    const { id, queue, fence, outcome, discard = false } = settlement;
+    const failure = "failure" in outcome ? outcome.failure : null;
+    const text = textOf(outcome);
+    const luggage = luggageArgs(settlement, queues, isCluster);
+    const form = [
+      ...[queues.indexOf(queue) + 1, fence, ...kindArgs(outcome)],
+      ...[categoryNumber(failure?.category), flag(discard), flag(text !== null)],
+      ...[flag(failure !== null), flag(luggage.length > 0)],
+    ];
+    const name = form.join(" ");
+    let number = forms.get(name);
+    if (number === undefined) {
+      number = forms.size + 1;
+      forms.set(name, number);
+      formArgs.push(...form);
+    }
+    runs.add(number, id);
+    if (text !== null) runs.args.push(text);
+    if (failure !== null) runs.args.push(failureText(failure));
+    if (luggage.length > 0) runs.args.push(...luggage);
+  }
+  return [forms.size, ...formArgs, ...runs.args];
+}
+
+/** Riders, spawned jobs, entries, what is for the outbox; nothing if there is none of them. */
+function luggageArgs(
+  settlement: Settlement,
+  queues: readonly string[],
+  isCluster: boolean,
+): readonly Arg[] {
+  const { queue, riders, spawn = [], entries = [], outbox = [] } = settlement;
+  if (riders === undefined && spawn.length + entries.length + outbox.length === 0) return [];
   const here = hereOf(settlement, isCluster);
   const away = isCluster ? spawn.filter((child) => child.queue !== queue) : [];
-  const numberOf = (name: string): number => queues.indexOf(name) + 1;
   const carried = [
     ...(away.length > 0 ? [jobsItem(away)] : []),
     ...(outbox.length > 0 ? [entriesItem(outbox)] : []),
   ];
-  const head = [
-    ...[numberOf(queue), id, fence, ...outcomeArgs(outcome)],
-    ...[flag(settlement.discard === true), ...riderArgs(riders)],
-  ];
-  const luggage = here.length + entries.length + carried.length;
-  if (luggage === 0) return [...head, flag(false)];
   return [
-    ...[...head, flag(true)],
-    ...[here.length, ...here.flatMap((child) => newJobArgs(child, numberOf(child.queue)))],
+    ...riderArgs(riders),
+    ...newJobArgs(here, queues),
     ...[entries.length, ...entries.flatMap(entryArgs)],
     ...[carried.length, ...carried],
   ];
 }
 
-/** Kind, afterMs, mark, category, failure, text; lua/settle.lua says what they mean. */
-function outcomeArgs(outcome: Outcome): Arg[] {
-  const failure = "failure" in outcome ? outcome.failure : null;
-  const failed = [categoryNumber(failure?.category), failureText(failure)];
+/** Kind, afterMs, mark; lua/settle.lua says what they mean. */
+function kindArgs(outcome: Outcome): [string, number, string] {
   switch (outcome.kind) {
     case "succeed":
-      return ["s", 0, flag(outcome.resultDropped), ...failed, ...optional(outcome.result)];
+      return ["s", 0, flag(outcome.resultDropped)];
     case "retry":
-      return ["r", outcome.afterMs, flag(outcome.spend), ...failed, ...optional(null)];
+      return ["r", outcome.afterMs, flag(outcome.spend)];
     case "snooze":
-      return ["z", outcome.afterMs, flag(false), ...failed, ...optional(null)];
+      return ["z", outcome.afterMs, flag(false)];
     case "release":
-      return ["l", outcome.afterMs, flag(false), ...failed, ...optional(null)];
+      return ["l", outcome.afterMs, flag(false)];
     case "cancel":
-      return ["c", 0, flag(false), ...failed, ...optional(outcome.reason)];
+      return ["c", 0, flag(false)];
     case "die":
-      return ["d", 0, flag(outcome.ran), ...failed, ...optional(outcome.reason)];
+      return ["d", 0, flag(outcome.ran)];
   }
+}
+
+/** The result, or the reason. */
+function textOf(outcome: Outcome): string | null {
+  if (outcome.kind === "succeed") return outcome.result;
+  return outcome.kind === "cancel" || outcome.kind === "die" ? outcome.reason : null;
 }
 
 function* batches(settlements: readonly Settlement[]): Generator<readonly Settlement[]> {

@@ -154,7 +154,7 @@ export function drawSettlement(draw: Draw): Arbitrary<DrawnSettlement> {
     riders: draw.rarely(draw.from(RIDERS)),
     outcome: drawOutcome(draw),
     spawn: draw.few(drawJob(draw)),
-    entries: draw.few(drawEntry(draw)),
+    entries: draw.fewHere(drawEntry(draw)),
     outbox: draw.few(drawEntry(draw)),
     discard: draw.from([false, false, false, true]),
   });

@@ -55,7 +55,7 @@ const TAKEN_QUEUES: readonly Taken[] = [
 ];
 
 export function drawTakenQueues(draw: Draw): Arbitrary<Taken> {
-  return draw.from(TAKEN_QUEUES);
+  return draw.fromLists(TAKEN_QUEUES);
 }
 
 export function drawHold(draw: Draw): Arbitrary<HoldChange> {

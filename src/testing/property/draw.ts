@@ -6,22 +6,26 @@
  */
 import type { Arbitrary, FastCheck, Weighted } from "./fast-check.ts";
 import type { DrawnDue, DrawnFilter, DrawnTarget } from "./operation.ts";
-import { DURATIONS_MS, KEYS, QUEUES, TAGS, TYPES } from "./small-world.ts";
+import { DURATIONS_MS, KEYS, QUEUES, TAGS, TYPES, type QueueName } from "./small-world.ts";
 
 /** The names in use. */
 export interface Names {
   readonly ids: readonly string[];
   /** With one of them a queue has one line, and its order is fully decided. */
   readonly groups: readonly string[];
+  /** On several nodes: only what concerns one queue is one step. */
+  readonly isSpread: boolean;
 }
 
 export class Draw {
   readonly fc: FastCheck;
   readonly #names: Names;
+  readonly #queues: readonly QueueName[];
 
   constructor(fc: FastCheck, names: Names) {
     this.fc = fc;
     this.#names = names;
+    this.#queues = names.isSpread ? QUEUES.slice(0, 1) : QUEUES;
   }
 
   from<const T>(values: readonly T[]): Arbitrary<T> {
@@ -54,6 +58,11 @@ export class Draw {
     return this.fc.array(item, { maxLength, size: "max" });
   }
 
+  /** Not where another node would have to take it. */
+  fewHere<T>(item: Arbitrary<T>): Arbitrary<T[] | null> {
+    return this.#names.isSpread ? this.from([null]) : this.few(item);
+  }
+
   few<T>(item: Arbitrary<T>): Arbitrary<T[] | null> {
     return this.rarely(this.some(item, 2));
   }
@@ -62,7 +71,14 @@ export class Draw {
     return this.from(this.#names.ids);
   }
   get queue(): Arbitrary<string> {
-    return this.from(QUEUES);
+    return this.from(this.#queues);
+  }
+  /** Those lists that name no queue of the world which is not in use. */
+  fromLists<Named extends { readonly queue: string }>(
+    lists: readonly (readonly Named[])[],
+  ): Arbitrary<readonly Named[]> {
+    const unused: readonly string[] = QUEUES.filter((queue) => !this.#queues.includes(queue));
+    return this.from(lists.filter((list) => !list.some(({ queue }) => unused.includes(queue))));
   }
   get group(): Arbitrary<string> {
     return this.from(this.#names.groups);

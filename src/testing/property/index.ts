@@ -14,6 +14,7 @@
  */
 import type { StorePlace } from "../conformance/index.ts";
 import { checkProperty, type Property } from "./check-property.ts";
+import type { Names } from "./draw.ts";
 import type { FastCheck } from "./fast-check.ts";
 import { drawInterleaving, playInterleaving, type Bout } from "./interleaving.ts";
 import { drawSequence, playSequence, type Step } from "./sequence.ts";
@@ -30,6 +31,11 @@ export interface PropertyOptions {
   readonly fc: FastCheck;
   /** A fresh, empty place for jobs, for each run. Its clock must stand still but for `advance`. */
   place(): Promise<StorePlace>;
+  /**
+   * The store has several nodes, and only what concerns one queue is one step (it says so in
+   * `info().spawnsElsewhere`). Then one queue is used, and the ledger is another one's concern.
+   */
+  readonly isSpread?: boolean;
   /** Random runs of each property. Default `HOLDFAST_PROPERTY_RUNS`, or 100. */
   readonly runs?: number;
   /** Default `HOLDFAST_PROPERTY_SEED`, or 1: the same history for everybody until told otherwise. */
@@ -46,37 +52,38 @@ export function storeProperties({ describe, it, fc, place, ...options }: Propert
     runs = numberFrom("HOLDFAST_PROPERTY_RUNS") ?? 100,
     seed = numberFrom("HOLDFAST_PROPERTY_SEED") ?? 1,
     command = "npx vitest run src/testing/property",
+    isSpread = false,
   } = options;
   const how = { fc, place, runs, seed, command };
   const timeoutMs = 60_000 + 500 * runs;
 
   describe("properties", () => {
     for (const property of [
-      sequences("with one line a queue", GROUPS.slice(0, 1)),
-      sequences("with several lines a queue", GROUPS),
+      sequences("with one line a queue", { groups: GROUPS.slice(0, 1), isSpread }),
+      sequences("with several lines a queue", { groups: GROUPS, isSpread }),
     ]) {
       it(property.claim, () => checkProperty(property, how), timeoutMs);
     }
-    for (const property of [interleavings(2), interleavings(3)]) {
+    for (const property of [interleavings(2, isSpread), interleavings(3, isSpread)]) {
       it(property.claim, () => checkProperty(property, how), timeoutMs);
     }
   });
 }
 
-function sequences(where: string, groups: readonly string[]): Property<Step> {
+function sequences(where: string, names: Omit<Names, "ids">): Property<Step> {
   return {
     claim: `a sequence of calls ${where} is answered as the memory store answers it`,
-    names: { ids: JOB_IDS, groups },
+    names: { ids: JOB_IDS, ...names },
     draw: drawSequence,
     play: playSequence,
     describe: ({ caller, operation }) => [[`caller ${caller + 1}`, operation]],
   };
 }
 
-function interleavings(callers: number): Property<Bout> {
+function interleavings(callers: number, isSpread: boolean): Property<Bout> {
   return {
     claim: `what ${callers} callers do at once is explained by some order of their calls`,
-    names: { ids: FEW_JOBS, groups: GROUPS },
+    names: { ids: FEW_JOBS, groups: GROUPS, isSpread },
     draw: (draw) => drawInterleaving(draw, callers),
     play: (bouts, place) => playInterleaving(bouts, place, callers),
     describe: ({ afterMs, operations }) => [

@@ -16,3 +16,18 @@ describe("the Redis store", () => {
     place: () => redisPlace(house),
   });
 });
+
+describe("the Redis store on a cluster of three", () => {
+  let house: RedisHouse;
+  beforeAll(async () => void (house = await redisHouse("redis-cluster")));
+  afterAll(() => house.close());
+
+  storeProperties({
+    describe,
+    it,
+    fc,
+    command: "npx vitest run src/testing/property/redis.test.ts",
+    place: () => redisPlace(house),
+    isSpread: true,
+  });
+});

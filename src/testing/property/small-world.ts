@@ -5,6 +5,7 @@
 import type { NewJob } from "../../core/job.ts";
 
 export const QUEUES = ["mail", "sms"] as const;
+export type QueueName = (typeof QUEUES)[number];
 export const GROUPS = ["", "ann", "bob"] as const;
 export const TYPES = ["send", "track"] as const;
 export const KEYS = ["k1", "k2"] as const;

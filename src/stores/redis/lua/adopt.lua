@@ -4,13 +4,14 @@
 --
 -- KEYS     root, then the queues
 -- ARGV     clock; ask the other queues whether they know an id 0|1;
---          jobs: queue, id, group, type, priority, maxAttempts, tags, key; status, attempts, crashes,
---          fence, category, createdAt, runAt, startedAt, finishedAt (-1: now), body, then counted
---          lists: details (letter, text), steps (name, value), logs (line), history (packed)
+--          jobs: queue, id, group, type, priority, maxAttempts, tags, has key 0|1 (and then key, hash,
+--          lifetime), status, attempts, crashes, fence, category, createdAt, runAt, startedAt,
+--          finishedAt (-1: now), body, then counted lists: details (letter, text), steps (name, value),
+--          logs (line), history (packed)
 -- returns  as insert
 -- include: clock header queue job insert-one
 local elsewhere = arg() == '1'
-local reply = {}
+local refused = {}
 
 local function read_list(width)
   local list = {}
@@ -22,17 +23,22 @@ end
 
 local function adopt_one()
   local q, id, h = queue_at(number_arg()), arg(), new_header()
-  read_job_args(h)
+  h.group, h.type, h.priority, h.max_attempts = arg(), arg(), number_arg(), number_arg()
+  local tags, key = arg(), arg() == '1' and read_key_args() or nil
+  if key then h.flags, h.lifetime = key.flags, key.lifetime end
+  h.extra = pack_extra(tags, key and key.key, key and key.hash)
   h.status, h.attempts, h.crashes, h.fence = number_arg(), number_arg(), number_arg(), number_arg()
   h.category, h.created_at, h.run_at = number_arg(), number_arg(), number_arg()
-  h.started_at, h.finished_at = number_arg(), number_arg()
+  h.started_at, h.finished_at, h.updated_at = number_arg(), number_arg(), now
   local body, details, steps = arg(), read_list(2), read_list(2)
   local logs, history = read_list(1), read_list(1)
   if elsewhere then ask_every_queue({ id }) end
-  local refusal = refusal_of(q, id, h, elsewhere)
+  local refusal = refusal_of(q, id, key, elsewhere)
   if refusal then return refusal end
-  h.seq = next_seq()
-  add_job(q, id, h, body)
+  local seq = next_seq()
+  h.age = age_of(seq)
+  add_job(q, id, seq, body)
+  take_key(q, id, h)
   for _, detail in ipairs(details) do set_detail(q, id, h, detail[1], detail[2]) end
   for _, step in ipairs(steps) do add_step(q, id, h, step[1], step[2]) end
   for _, line in ipairs(logs) do
@@ -48,16 +54,21 @@ local function adopt_one()
     stand_in_line(q, id, h)
   else
     if h.finished_at < 0 then h.finished_at = now end
-    stand_finished(q, id, h)
+    stand_finished(q, h.status, h.finished_at, h.age .. id)
   end
   save_header(q, id, h)
-  return { ADDED, id, 0 }
+  return nil
 end
 
+local count = 0
 while at < #ARGV do
-  local result = adopt_one()
-  for part = 1, 3 do reply[#reply + 1] = result[part] end
+  local refusal = adopt_one()
+  count = count + 1
+  if refusal then
+    refused[#refused + 1] = count
+    for part = 1, 3 do refused[#refused + 1] = refusal[part] end
+  end
 end
 write_added()
 write_all()
-return { made, woken(), reply }
+return { made, woken(), refused }

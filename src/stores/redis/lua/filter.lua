@@ -19,7 +19,7 @@ local function fits(h, f)
   if f.delayed ~= '' then
     if h.status ~= QUEUED or (h.run_at > now) ~= (f.delayed == '1') then return false end
   end
-  if f.type or f.tag then open_rest(h) end
+  if f.tag then open_extra(h) end
   if f.group and h.group ~= f.group then return false end
   if f.type and h.type ~= f.type then return false end
   if f.tag and not string.find(h.tags, f.tag, 1, true) then return false end

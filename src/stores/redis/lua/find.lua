@@ -27,13 +27,13 @@ while true do
     looked = looked + 1
     if not filter or fits(h, filter) then
       reply[#reply + 1] = id
-      reply[#reply + 1] = text_of(h.seq)
+      reply[#reply + 1] = text_of(seq_of(h.age))
       found = found + 1
     end
     if found >= limit or looked >= look then
-      reply[1] = text_of(h.seq)
+      reply[1] = text_of(seq_of(h.age))
       return reply
     end
-    from = '(' .. text_of(h.seq)
+    from = '(' .. text_of(seq_of(h.age))
   end
 end

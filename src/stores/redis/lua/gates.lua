@@ -3,14 +3,14 @@
 local FOREVER = math.huge
 
 local function read_gates(q)
-  local kept = redis.call('HMGET', q.m, 'maxActive', 'maxPerGroup', 'heldUntil', 'vt')
-  q.max_active, q.max_per_group = tonumber(kept[1]), tonumber(kept[2])
-  local held_until = tonumber(kept[3])
-  q.held_until = held_until and held_until > now and held_until or nil
-  q.vt = tonumber(kept[4]) or 0
-  q.has_holds = redis.call('EXISTS', q.hu) == 1
-  q.has_caps = redis.call('EXISTS', q.lm) == 1
-  q.has_weights = redis.call('EXISTS', q.lw) == 1
+  local kept = kept_of(q)
+  q.max_active, q.max_per_group, q.vt = kept.max_active, kept.max_per_group, kept.vt
+  q.held_until = kept.held_until and kept.held_until > now and kept.held_until or nil
+  -- Most queues have none of these: one question for all three.
+  local has_any = redis.call('EXISTS', q.hu, q.lm, q.lw) > 0
+  q.has_holds = has_any and redis.call('EXISTS', q.hu) == 1
+  q.has_caps = has_any and redis.call('EXISTS', q.lm) == 1
+  q.has_weights = has_any and redis.call('EXISTS', q.lw) == 1
 end
 
 local function line_held_until(q, group)

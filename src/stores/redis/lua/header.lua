@@ -1,57 +1,100 @@
 -- A job's header: all that moves, and all that a filter asks for, in one packed string. The driver's
 -- side reads the same bytes (header.ts): change both together.
 --
--- Instants that are not set are -1; so is the settled fence of a job that was never settled.
+-- First what moves: numbers, the same in most jobs of a batch. So a step that many jobs take alike works
+-- them out once for each different text. Then what stays, and at the end the worker.
+--
+-- Instants that are not set are -1; so is the settled fence of a job that was never settled, and
+-- `updated_at` of a job that nothing has happened to.
+local format, sub = string.format, string.sub
 local QUEUED, PROCESSING, SUCCEEDED, DEAD, CANCELLED = 1, 2, 3, 4, 5
-local KEPT, UNTIL_FINISHED = -1, -2
+local KEPT = -1
 
 -- Bits of `flags`: what is there to look for elsewhere.
 local RESULT_DROPPED, CANCEL_ASKED, LEASE_SPENT, HAS_DETAILS = 1, 2, 4, 8
-local HAS_STEPS, HAS_LOGS, HAS_HISTORY, HAS_KEY = 16, 32, 64, 128
+local HAS_STEPS, HAS_LOGS, HAS_HISTORY, HAS_KEY, ENDS_KEY = 16, 32, 64, 128, 256
 
--- What never changes is one text, `rest` (type, tags, key, hash), and is opened only when it is asked for.
-local HEADER = '<BI2BI2I4I4I4I4dddddddddddI2c0I2c0I2c0'
-local REST = '<I2c0I2c0I2c0I2c0'
+local MOVING, MOVING_SIZE = '<BI2BI4I4I4I4dddddddI2', 78
+-- What stays begins with the running number in hexadecimal digits: members of sorted sets begin with it.
+local AGE_END, GROUP_AT = 92, 119
+local STAYS = '<dddI2I2c0I2c0I2c0'
+local ALL = MOVING .. 'c14dddI2I2c0I2c0I2c0'
+-- What most jobs do not have (tags, key, hash) is one text, opened only when it is asked for.
+local EXTRA = '<I2c0I2c0I2c0'
 
-local function pack_rest(h)
-  h.rest = struct.pack(REST, #h.type, h.type, #h.tags, h.tags, #h.key, h.key, #h.hash, h.hash)
+local function pack_extra(tags, key, hash)
+  if tags == '' and not key then return '' end
+  return struct.pack(EXTRA, #tags, tags, #(key or ''), key or '', #(hash or ''), hash or '')
 end
 
-local function open_rest(h)
-  if not h.type then h.type, h.tags, h.key, h.hash = struct.unpack(REST, h.rest) end
+local function open_extra(h)
+  if h.tags then return end
+  h.tags, h.key, h.hash = '', '', ''
+  if h.extra ~= '' then h.tags, h.key, h.hash = struct.unpack(EXTRA, h.extra) end
+end
+
+local function pack_moving(h, worker_size)
+  return struct.pack(MOVING, h.status, h.flags, h.category, h.attempts, h.max_attempts, h.crashes,
+    h.deferrals, h.updated_at, h.started_at, h.finished_at, h.lease_until, h.fence, h.settled_fence,
+    h.riders_order, worker_size)
+end
+
+local function pack_stays(h)
+  return struct.pack(STAYS, h.created_at, h.run_at, h.lifetime, h.priority, #h.group, h.group,
+    #h.type, h.type, #h.extra, h.extra)
 end
 
 local function pack_header(h)
-  return struct.pack(HEADER, h.status, h.flags, h.category, h.priority, h.attempts, h.max_attempts,
-    h.crashes, h.deferrals, h.seq, h.created_at, h.updated_at, h.run_at, h.started_at, h.finished_at,
-    h.lease_until, h.fence, h.settled_fence, h.riders_order, h.lifetime, #h.group, h.group,
-    #h.worker, h.worker, #h.rest, h.rest)
+  return pack_moving(h, #h.worker) .. h.age .. pack_stays(h) .. h.worker
 end
 
--- A table that is made with all its fields is made at once; one that grows is made again and again.
-local function unpack_header(packed)
-  local status, flags, category, priority, attempts, max_attempts, crashes, deferrals, seq, created_at,
-    updated_at, run_at, started_at, finished_at, lease_until, fence, settled_fence, riders_order,
-    lifetime, group, worker, rest = struct.unpack(HEADER, packed)
+-- Tables that are made with all their fields are made at once; one that grows is made again and again.
+local function unpack_moving(packed)
+  local status, flags, category, attempts, max_attempts, crashes, deferrals, updated_at, started_at,
+    finished_at, lease_until, fence, settled_fence, riders_order, worker_size =
+    struct.unpack(MOVING, packed)
   return {
-    status = status, flags = flags, category = category, priority = priority, attempts = attempts,
-    max_attempts = max_attempts, crashes = crashes, deferrals = deferrals, seq = seq,
-    created_at = created_at, updated_at = updated_at, run_at = run_at, started_at = started_at,
-    finished_at = finished_at, lease_until = lease_until, fence = fence,
-    settled_fence = settled_fence, riders_order = riders_order, lifetime = lifetime, group = group,
-    worker = worker, rest = rest,
+    status = status, flags = flags, category = category, attempts = attempts,
+    max_attempts = max_attempts, crashes = crashes, deferrals = deferrals, updated_at = updated_at,
+    started_at = started_at, finished_at = finished_at, lease_until = lease_until, fence = fence,
+    settled_fence = settled_fence, riders_order = riders_order, worker_size = worker_size,
+  }
+end
+
+local function unpack_header(packed)
+  local status, flags, category, attempts, max_attempts, crashes, deferrals, updated_at, started_at,
+    finished_at, lease_until, fence, settled_fence, riders_order, _, age, created_at, run_at,
+    lifetime, priority, group, type_name, extra, worker_at = struct.unpack(ALL, packed)
+  return {
+    status = status, flags = flags, category = category, attempts = attempts,
+    max_attempts = max_attempts, crashes = crashes, deferrals = deferrals, updated_at = updated_at,
+    started_at = started_at, finished_at = finished_at, lease_until = lease_until, fence = fence,
+    settled_fence = settled_fence, riders_order = riders_order, age = age, created_at = created_at,
+    run_at = run_at, lifetime = lifetime, priority = priority, group = group, type = type_name,
+    extra = extra, worker = sub(packed, worker_at),
   }
 end
 
 -- A job that nothing has happened to yet.
 local function new_header()
   return {
-    status = QUEUED, flags = 0, category = 0, priority = 0, attempts = 0, max_attempts = 0,
-    crashes = 0, deferrals = 0, seq = 0, created_at = now, updated_at = now, run_at = now,
-    started_at = -1, finished_at = -1, lease_until = -1, fence = 0, settled_fence = -1,
-    riders_order = 0, lifetime = KEPT, group = '', worker = '', rest = '', type = '', tags = '',
-    key = '', hash = '',
+    status = QUEUED, flags = 0, category = 0, attempts = 0, max_attempts = 0, crashes = 0,
+    deferrals = 0, updated_at = -1, started_at = -1, finished_at = -1, lease_until = -1, fence = 0,
+    settled_fence = -1, riders_order = 0, age = '', created_at = now, run_at = now, lifetime = KEPT,
+    priority = 0, group = '', type = '', extra = '', worker = '',
   }
+end
+
+-- Of a packed header: what is asked for without unpacking it.
+local function status_in(packed)
+  return string.byte(packed)
+end
+local function age_in(packed)
+  return sub(packed, MOVING_SIZE + 1, AGE_END)
+end
+local function group_in(packed)
+  local low, high = string.byte(packed, GROUP_AT, GROUP_AT + 1)
+  return sub(packed, GROUP_AT + 2, GROUP_AT + 1 + low + 256 * high)
 end
 
 local function has(h, flag)
@@ -65,9 +108,15 @@ local function unset(h, flag)
 end
 
 -- In sorted sets a job is its running number and its id, so that equal scores sort by age.
+local function age_of(seq)
+  return format('%014x', seq)
+end
+local function seq_of(age)
+  return tonumber(age, 16)
+end
 local function member_of(seq, id)
-  return string.format('%014x', seq) .. id
+  return age_of(seq) .. id
 end
 local function id_of(member)
-  return string.sub(member, 15)
+  return sub(member, 15)
 end

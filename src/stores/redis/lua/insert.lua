@@ -4,24 +4,20 @@
 -- KEYS     root, then the queues
 -- ARGV     clock; evenIfFull 0|1; ask the other queues whether they know an id 0|1; jobs (see
 --          insert-one.lua)
--- returns  { queues that are new, queues to wake, { outcome, id, status or bound, outcome, … } }
+-- returns  { queues that are new, queues to wake, { refused: number of the job, outcome, id, status or
+--          bound, number, … } }
 -- include: clock header queue job insert-one
 local even_if_full, elsewhere = arg() == '1', arg() == '1'
-local jobs, ids, all_ids, reply = {}, {}, {}, {}
-while at < #ARGV do
-  local job = read_new_job()
-  jobs[#jobs + 1] = job
-  all_ids[#all_ids + 1] = job.id
-  local of_queue = ids[job.q] or {}
-  of_queue[#of_queue + 1] = job.id
-  ids[job.q] = of_queue
-end
-for q, of_queue in pairs(ids) do read_headers(q, of_queue) end
-if elsewhere then ask_every_queue(all_ids) end
-for _, job in ipairs(jobs) do
-  local result = insert_one(job, even_if_full, elsewhere)
-  for part = 1, 3 do reply[#reply + 1] = result[part] end
+local jobs, refused = read_new_jobs(), {}
+read_each_header(jobs.shapes, jobs.ids)
+if elsewhere then ask_every_queue(jobs.ids) end
+for index = 1, #jobs.ids do
+  local refusal = insert_one(jobs, index, even_if_full, elsewhere)
+  if refusal then
+    refused[#refused + 1] = index
+    for part = 1, 3 do refused[#refused + 1] = refusal[part] end
+  end
 end
 write_added()
 write_all()
-return { made, woken(), reply }
+return { made, woken(), refused }

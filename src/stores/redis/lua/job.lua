@@ -74,8 +74,8 @@ end
 -- Takes the job's key if its lifetime has a rest and nobody else has it.
 local function take_key(q, id, h)
   if not has(h, HAS_KEY) then return end
-  open_rest(h)
-  if h.lifetime == UNTIL_FINISHED and h.status > PROCESSING then return end
+  open_extra(h)
+  if has(h, ENDS_KEY) and h.status > PROCESSING then return end
   local expires_at = -1
   if h.lifetime >= 0 then
     expires_at = h.created_at + math.max(0, math.ceil(h.lifetime))
@@ -88,7 +88,7 @@ end
 -- The job's own key, or nil if it has none, or another job has it by now.
 local function own_key(q, id, h)
   if not has(h, HAS_KEY) then return nil end
-  open_rest(h)
+  open_extra(h)
   local taken = read_key(q, h.key)
   return taken and taken.id == id and taken or nil
 end
@@ -117,8 +117,8 @@ local function finish(q, id, h, status, is_discarded)
   h.status = status
   h.finished_at = now
   h.updated_at = now
-  if h.lifetime == UNTIL_FINISHED then free_key(q, id, h) end
-  if not is_discarded then stand_finished(q, id, h) end
+  if has(h, ENDS_KEY) then free_key(q, id, h) end
+  if not is_discarded then stand_finished(q, status, now, h.age .. id) end
 end
 
 local function end_cancelled(q, id, h, reason, by, is_discarded)

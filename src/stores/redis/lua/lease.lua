@@ -5,7 +5,8 @@
 -- ARGV     clock, worker, leaseMs, how many, how many of capped lines, does the caller want any of
 --          capped lines 0|1
 -- returns  { when to come back (text, "" if nothing is in sight), now, taken from capped lines,
---            header, body, checkpoint or false, steps or {}, id, … }
+--            { of those that have more: number of the job, checkpoint or false, steps or {}, … },
+--            id, header, body, … }
 -- include: clock header queue gates
 local q = queue_at(1)
 local worker, lease_ms, at_most = arg(), number_arg(), number_arg()
@@ -19,8 +20,8 @@ local LOOK = 500
 
 if not is_made(q) then
   -- Nobody knows the queue yet; whoever makes it is to know that somebody waits.
-  if at_most > 0 then redis.call('HSETNX', q.m, 'hungry', '1') end
-  return { '', now, 0 }
+  if at_most > 0 then redis.call('HSET', q.m, 'hungry', '1') end
+  return { '', now, 0, {} }
 end
 read_gates(q)
 
@@ -34,7 +35,8 @@ local function take_from(group, count)
   end
   local got = #popped / 2
   if got > 0 then redis.call('HINCRBY', q.la, group, got) end
-  if redis.call('EXISTS', q.r .. group) == 0 then leave_ring(q, group) end
+  -- It stands in the ring, where it was found, and nowhere else.
+  if got < count or redis.call('EXISTS', q.r .. group) == 0 then redis.call('ZREM', q.g, group) end
   return got
 end
 
@@ -102,9 +104,17 @@ local function room()
   return math.min(at_most, q.max_active - redis.call('ZCARD', q.a))
 end
 
-local vt = nil
+local function next_due()
+  return tonumber(redis.call('ZRANGE', q.d, 0, 0, 'WITHSCORES')[2]) or FOREVER
+end
+
+local vt, due_at = nil, FOREVER
 if not q.held_until then
-  move_due(q, math.max(200, 2 * at_most))
+  due_at = next_due()
+  if due_at <= now then
+    move_due(q, math.max(200, 2 * at_most))
+    due_at = next_due()
+  end
   reopen_lines()
   vt = q.vt
   local left, looked = room(), 0
@@ -117,29 +127,50 @@ if not q.held_until then
 end
 
 -- ── start the attempts ──────────────────────────────────────────────────────────────────────────
-local reply = { '', now, capped_taken }
+local lease_until = instant_after(lease_ms)
+
+-- What a lease makes of the moving part of a header; where what is in front of the old worker ends,
+-- counted from the end; and what the job has elsewhere.
+local function begin(moving)
+  local h = unpack_moving(moving)
+  unset(h, LEASE_SPENT)
+  if h.attempts < h.max_attempts then
+    h.attempts = h.attempts + 1
+    set(h, LEASE_SPENT)
+  end
+  h.fence = fence_after(h.fence)
+  h.status, h.riders_order = PROCESSING, 0
+  h.started_at, h.updated_at, h.lease_until = now, now, lease_until
+  return { moving = pack_moving(h, #worker), cut = -h.worker_size - 1,
+    has_more = has(h, HAS_DETAILS) or has(h, HAS_STEPS), h = h }
+end
+
+local more = {}
+local function add_more(index, id, h)
+  more[#more + 1] = index
+  more[#more + 1] = has(h, HAS_DETAILS) and redis.call('HGET', q.x, 'c' .. id) or false
+  more[#more + 1] = has(h, HAS_STEPS) and redis.call('HGETALL', q.base .. 's:' .. id) or {}
+end
+
+local reply = { '', now, capped_taken, more }
 if #ids > 0 then
-  read_headers(q, ids)
-  local bodies = redis.call('HMGET', q.b, unpack(ids))
-  local written, leased = {}, {}
-  local lease_until = instant_after(lease_ms)
+  local headers, bodies = redis.call('HMGET', q.h, unpack(ids)), redis.call('HMGET', q.b, unpack(ids))
+  local written, leased, begun = {}, {}, {}
+  local until_text = text_of(lease_until)
   for index, id in ipairs(ids) do
-    local h = header_of(q, id)
-    unset(h, LEASE_SPENT)
-    if h.attempts < h.max_attempts then
-      h.attempts = h.attempts + 1
-      set(h, LEASE_SPENT)
+    local packed = headers[index]
+    local moving = sub(packed, 1, MOVING_SIZE)
+    local became = begun[moving]
+    if not became then
+      became = begin(moving)
+      begun[moving] = became
     end
-    h.fence = fence_after(h.fence)
-    h.status, h.worker, h.riders_order = PROCESSING, worker, 0
-    h.started_at, h.updated_at, h.lease_until = now, now, lease_until
-    local packed = pack_header(h)
-    add(written, id, packed)
-    add(leased, lease_until, members[index])
-    add(reply, packed, bodies[index])
-    reply[#reply + 1] = has(h, HAS_DETAILS) and redis.call('HGET', q.x, 'c' .. id) or false
-    reply[#reply + 1] = has(h, HAS_STEPS) and redis.call('HGETALL', q.base .. 's:' .. id) or {}
-    reply[#reply + 1] = id
+    packed = became.moving .. sub(packed, MOVING_SIZE + 1, became.cut) .. worker
+    local pair, row = 2 * index, 4 + 3 * index
+    written[pair - 1], written[pair] = id, packed
+    leased[pair - 1], leased[pair] = until_text, members[index]
+    reply[row - 2], reply[row - 1], reply[row] = id, packed, bodies[index]
+    if became.has_more then add_more(index, id, became.h) end
   end
   redis.call('HSET', q.h, unpack(written))
   redis.call('ZADD', q.a, unpack(leased))
@@ -155,17 +186,18 @@ end
 
 local function next_line_at()
   if not wants_capped and (q.max_active or q.max_per_group) then return FOREVER end
-  local first = 0
+  local first, is_through = 0, false
   for _ = 1, LOOK do
     local heads = redis.call('ZRANGE', q.g, first, first, 'WITHSCORES')
-    if #heads == 0 then break end
+    is_through = #heads == 0
+    if is_through then break end
     if not wants_capped and capped(heads[1]) then
       first = first + 1
     elseif open_slots(q, heads[1], tonumber(heads[2])) > 0 then
       return now
     end
   end
-  if redis.call('ZCARD', q.g) > LOOK then return now end
+  if not is_through and redis.call('ZCARD', q.g) > LOOK then return now end
   for first_held = 0, LOOK do
     local held = redis.call('ZRANGE', q.gp, first_held, first_held, 'WITHSCORES')
     if #held == 0 then return FOREVER end
@@ -176,8 +208,6 @@ end
 
 local function come_back_at()
   if q.held_until then return q.held_until end
-  local due = redis.call('ZRANGE', q.d, 0, 0, 'WITHSCORES')
-  local due_at = tonumber(due[2]) or FOREVER
   if q.max_active and redis.call('ZCARD', q.a) >= q.max_active then
     return due_at > now and due_at or FOREVER
   end
@@ -186,7 +216,9 @@ end
 
 local back_at = come_back_at()
 if back_at < FOREVER then reply[1] = text_of(math.max(0, back_at - now)) end
-if at_most > 0 and #ids < at_most then redis.call('HSETNX', q.m, 'hungry', '1') end
+if at_most > 0 and #ids < at_most and not kept_of(q).hungry then
+  redis.call('HSET', q.m, 'hungry', '1')
+end
 if vt and q.vt ~= vt then redis.call('HSET', q.m, 'vt', text_of(q.vt)) end
 -- An idle worker that asks again and again writes nothing.
 if #ids > 0 then save_clock() end

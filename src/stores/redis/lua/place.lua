@@ -12,7 +12,7 @@ for index = 1, #KEYS - 1 do
   if h then
     move_due(q, 1000)
     save_clock()
-    return redis.call('ZRANK', q.r .. h.group, member_of(h.seq, id)) or -1
+    return redis.call('ZRANK', q.r .. h.group, h.age .. id) or -1
   end
 end
 return -1

@@ -19,8 +19,9 @@ local function queue_of(base)
     d = base .. 'd', a = base .. 'a', k = base .. 'k', ke = base .. 'ke', t = base .. 't',
     te = base .. 'te', m = base .. 'm', n = base .. 'n', g = base .. 'g', gp = base .. 'gp',
     gf = base .. 'gf', la = base .. 'la', lm = base .. 'lm', lw = base .. 'lw', hu = base .. 'hu',
-    ho = base .. 'ho', o = base .. 'o', r = base .. 'r:', f = base .. 'f:', headers = {}, dirty = {}, ready = {},
-    gone = {}, left = {}, ended = {}, added_order = {}, added_bodies = {} }
+    ho = base .. 'ho', o = base .. 'o', r = base .. 'r:', f = base .. 'f:', packed = {}, headers = {},
+    dirty = {}, written = {}, ready = {}, gone = {}, left = {}, ended = {}, results = {},
+    added_order = {}, added_bodies = {} }
   queues[base] = q
   return q
 end
@@ -36,56 +37,97 @@ local function queue_at(index)
 end
 
 -- Headers are read once and written once, at the end of the script: of two hundred jobs in one command,
--- which costs the server a third of two hundred commands.
+-- which costs the server a third of two hundred commands. `packed` has them as they are kept, false for
+-- a job that is not there; `headers` those that were opened, and from then on only those count.
+local function packed_of(q, id)
+  local packed = q.packed[id]
+  if packed == nil then
+    packed = redis.call('HGET', q.h, id)
+    q.packed[id] = packed
+  end
+  return packed
+end
 local function header_of(q, id)
   local h = q.headers[id]
-  if h == nil then
-    local packed = redis.call('HGET', q.h, id)
-    h = packed and unpack_header(packed)
-    q.headers[id] = h
-  end
-  return h or nil
+  if h then return h end
+  local packed = packed_of(q, id)
+  if not packed then return nil end
+  h = unpack_header(packed)
+  q.headers[id] = h
+  return h
 end
 local function read_headers(q, ids)
-  local found = redis.call('HMGET', q.h, unpack(ids))
-  for index, id in ipairs(ids) do
-    if q.headers[id] == nil then q.headers[id] = found[index] and unpack_header(found[index]) end
+  local packed = q.packed
+  for index, found in ipairs(redis.call('HMGET', q.h, unpack(ids))) do
+    local id = ids[index]
+    if packed[id] == nil then packed[id] = found end
   end
+end
+-- Of many queues; of[index] has the queue of ids[index] as its `q`.
+local function read_each_header(of, ids)
+  if #KEYS == 2 then return #ids > 0 and read_headers(queue_at(1), ids) end
+  local by_queue = {}
+  for index, id in ipairs(ids) do
+    local q = of[index].q
+    by_queue[q] = by_queue[q] or {}
+    local own = by_queue[q]
+    own[#own + 1] = id
+  end
+  for q, own in pairs(by_queue) do read_headers(q, own) end
 end
 local function save_header(q, id, h)
   q.headers[id] = h
   q.dirty[id] = true
 end
+-- Without opening it: only for a job that nobody has opened.
+local function save_packed(q, id, packed)
+  local written = q.written
+  q.packed[id] = packed
+  written[#written + 1] = id
+  written[#written + 1] = packed
+end
 local function forget_header(q, id)
-  q.headers[id] = false
+  q.headers[id] = nil
+  q.packed[id] = false
   q.dirty[id] = nil
   redis.call('HDEL', q.h, id)
+end
+
+-- What is kept of the queue itself, read once. `vt` is the turn of the line that was served last.
+local function kept_of(q)
+  local kept = q.kept
+  if kept then return kept end
+  local found = redis.call('HMGET', q.m, 'made', 'hungry', 'vt', 'maxActive', 'maxPerGroup',
+    'maxWaiting', 'heldUntil')
+  kept = { made = found[1], hungry = found[2], vt = tonumber(found[3]) or 0,
+    max_active = tonumber(found[4]), max_per_group = tonumber(found[5]),
+    max_waiting = tonumber(found[6]), held_until = tonumber(found[7]) }
+  q.kept = kept
+  return kept
 end
 
 -- A queue exists from its first job or setting on. Answers whether it is new. On one server the store
 -- (`{hf}:`) lists its queues (`{hf:mail}:`) here; in a cluster its driver's side does.
 local function make_queue(q)
-  if redis.call('HSETNX', q.m, 'made', '1') == 0 then return false end
-  if root ~= q.base then redis.call('SADD', root .. 'q', string.sub(q.base, #root, -3)) end
+  local kept = kept_of(q)
+  if kept.made then return false end
+  kept.made = '1'
+  redis.call('HSET', q.m, 'made', '1')
+  if root ~= q.base then redis.call('SADD', root .. 'q', sub(q.base, #root, -3)) end
   return true
 end
 
 local function is_made(q)
-  return redis.call('HEXISTS', q.m, 'made') == 1
+  return kept_of(q).made
 end
 
 -- Whether somebody went away from this queue with less than it asked for; who asks will tell them.
 local function take_hunger(q)
-  return redis.call('HDEL', q.m, 'hungry') == 1
-end
-
-local function virtual_time(q)
-  if not q.vt then q.vt = tonumber(redis.call('HGET', q.m, 'vt')) or 0 end
-  return q.vt
+  return kept_of(q).hungry and redis.call('HDEL', q.m, 'hungry') == 1
 end
 
 local function wait_turn(q, group)
-  redis.call('ZADD', q.g, virtual_time(q), group)
+  redis.call('ZADD', q.g, text_of(kept_of(q).vt), group)
   redis.call('ZADD', q.n, 0, group)
 end
 
@@ -111,7 +153,7 @@ local function unpark(q, group)
   elseif redis.call('ZREM', q.gp, group) == 0 then
     return
   end
-  redis.call('ZADD', q.g, math.max(tonumber(pass) or 0, virtual_time(q)), group)
+  redis.call('ZADD', q.g, math.max(tonumber(pass) or 0, kept_of(q).vt), group)
 end
 
 local function add(list, first, second)
@@ -119,13 +161,14 @@ local function add(list, first, second)
   list[#list + 1] = second
 end
 
-local function stand_ready(q, id, h)
-  local line = q.ready[h.group]
+local function stand_ready(q, group, priority, member)
+  local line = q.ready[group]
   if not line then
     line = {}
-    q.ready[h.group] = line
+    q.ready[group] = line
   end
-  add(line, h.priority, h.member or member_of(h.seq, id))
+  line[#line + 1] = priority
+  line[#line + 1] = member
 end
 
 -- Writes the jobs that have become ready. A line that was empty gets a turn.
@@ -138,17 +181,20 @@ local function write_ready(q)
 end
 
 -- A queued job stands in its line once it is due, and among the delayed before.
-local function stand_in_line(q, id, h)
-  if h.run_at <= now then
-    stand_ready(q, id, h)
+local function stand(q, group, priority, run_at, member)
+  if run_at <= now then
+    stand_ready(q, group, priority, member)
   else
-    redis.call('ZADD', q.d, h.run_at, member_of(h.seq, id))
+    redis.call('ZADD', q.d, run_at, member)
   end
-  if h.run_at <= now + 1000 then q.wakes = true end
+  if run_at <= now + 1000 then q.wakes = true end
+end
+local function stand_in_line(q, id, h)
+  stand(q, h.group, h.priority, h.run_at, h.age .. id)
 end
 
 local function leave_line(q, id, h)
-  local member = member_of(h.seq, id)
+  local member = h.age .. id
   if redis.call('ZREM', q.d, member) == 1 then return end
   local line = q.r .. h.group
   redis.call('ZREM', line, member)
@@ -158,11 +204,10 @@ local function leave_line(q, id, h)
 end
 
 -- Its slot is free again.
-local function leave_lease(q, id, h)
+local function leave_lease(q, group, member)
   q.wakes = true
-  h.member = h.member or member_of(h.seq, id)
-  q.gone[#q.gone + 1] = h.member
-  q.left[h.group] = (q.left[h.group] or 0) + 1
+  q.gone[#q.gone + 1] = member
+  q.left[group] = (q.left[group] or 0) + 1
 end
 
 -- A line that was full may go on; one without any jobs goes.
@@ -170,27 +215,29 @@ local function write_left(q)
   if #q.gone == 0 then return end
   redis.call('ZREM', q.a, unpack(q.gone))
   local has_full = redis.call('EXISTS', q.gf) == 1
+  local has_settings = redis.call('EXISTS', q.lm, q.lw, q.ho) > 0
   for group, count in pairs(q.left) do
     if redis.call('HINCRBY', q.la, group, -count) <= 0 then
       redis.call('HDEL', q.la, group)
-      drop_if_idle(q, group)
+      if has_settings then drop_if_idle(q, group)
+      elseif redis.call('EXISTS', q.r .. group) == 0 then redis.call('ZREM', q.n, group) end
     end
     if has_full and redis.call('ZSCORE', q.gf, group) then unpark(q, group) end
   end
 end
 
-local function stand_finished(q, id, h)
-  local letter = STATUS_LETTER[h.status]
-  local shelf = q.ended[letter]
+local function stand_finished(q, status, finished_at, member)
+  local shelf = q.ended[status]
   if not shelf then
     shelf = {}
-    q.ended[letter] = shelf
+    q.ended[status] = shelf
   end
-  add(shelf, h.finished_at, h.member or member_of(h.seq, id))
+  shelf[#shelf + 1] = finished_at
+  shelf[#shelf + 1] = member
 end
 
 local function leave_finished(q, id, h)
-  redis.call('ZREM', q.f .. STATUS_LETTER[h.status], member_of(h.seq, id))
+  redis.call('ZREM', q.f .. STATUS_LETTER[h.status], h.age .. id)
 end
 
 -- Lets due jobs into their lines, at most so many. Nobody can tell when it happens: their place was
@@ -202,17 +249,23 @@ local function move_due(q, at_most)
   for index, member in ipairs(due) do ids[index] = id_of(member) end
   redis.call('ZREM', q.d, unpack(due))
   read_headers(q, ids)
-  for _, id in ipairs(ids) do stand_ready(q, id, header_of(q, id)) end
+  for index, id in ipairs(ids) do
+    local h = header_of(q, id)
+    stand_ready(q, h.group, h.priority, due[index])
+  end
   write_ready(q)
 end
 
 -- Writes what the script has gathered. Every script that changes jobs ends with this.
 local function write_all()
   for _, q in pairs(queues) do
-    local written = {}
+    local written = q.written
     for id in pairs(q.dirty) do add(written, id, pack_header(q.headers[id])) end
     if #written > 0 then redis.call('HSET', q.h, unpack(written)) end
-    for letter, shelf in pairs(q.ended) do redis.call('ZADD', q.f .. letter, unpack(shelf)) end
+    if #q.results > 0 then redis.call('HSET', q.x, unpack(q.results)) end
+    for status, shelf in pairs(q.ended) do
+      redis.call('ZADD', q.f .. STATUS_LETTER[status], unpack(shelf))
+    end
     write_ready(q)
     write_left(q)
   end

@@ -27,7 +27,7 @@ for index = 1, math.min(limit, #expired) do
   add_attempt(q, id, h, CRASHED, '')
   h.crashes = h.crashes + 1
   h.fence = fence_after(h.fence)
-  leave_lease(q, id, h)
+  leave_lease(q, h.group, expired[index].member)
   if has(h, CANCEL_ASKED) then
     local why = redis.call('HMGET', q.x, 'u' .. id, 'v' .. id)
     end_cancelled(q, id, h, why[1], why[2])

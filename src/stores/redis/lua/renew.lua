@@ -13,7 +13,7 @@ while at < #ARGV do
   local h = held_by(q, id, fence)
   if h then
     h.lease_until, h.updated_at = lease_until, now
-    redis.call('ZADD', q.a, lease_until, member_of(h.seq, id))
+    redis.call('ZADD', q.a, lease_until, h.age .. id)
     if riders and (not order or order > h.riders_order) then
       if order then h.riders_order = order end
       take_along(q, id, h, riders)

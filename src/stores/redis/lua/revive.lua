@@ -18,9 +18,9 @@ local function replace_payload(q, id, h)
   redis.call('UNLINK', q.base .. 's:' .. id)
   unset(h, HAS_STEPS)
   if not (has(h, HAS_KEY) and has_hash) then return end
-  open_rest(h)
+  open_extra(h)
   h.hash = hash
-  pack_rest(h)
+  h.extra = pack_extra(h.tags, h.key, hash)
   local taken = own_key(q, id, h)
   if taken then write_key(q, h.key, taken.expires_at, id, hash) end
 end
@@ -35,7 +35,7 @@ return change_each(function(q, id, h)
   set_detail(q, id, h, 'y', by)
   requeue(q, id, h, run_at or instant_after(delay_ms))
   -- Only a key "until-finished" was given up. If another job has it by now, this one runs without.
-  if h.lifetime == UNTIL_FINISHED then take_key(q, id, h) end
+  if has(h, ENDS_KEY) then take_key(q, id, h) end
   save_header(q, id, h)
   return DONE, QUEUED
 end)

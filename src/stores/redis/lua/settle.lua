@@ -4,38 +4,40 @@
 -- jobs so that a child may take the key its parent has just freed.
 --
 -- KEYS     root, then the queues
--- ARGV     clock, remembersMs, ask the other queues whether they know an id 0|1; settlements: queue, id, fence, kind, afterMs, mark,
---          category, failure, has text 0|1, text, discard 0|1, riders (see riders.lua), is there
---          more 0|1, and if so, counted: spawned jobs (see insert-one.lua), entries (see ledger.lua),
---          texts for the outbox
+-- ARGV     clock, remembersMs, ask the other queues whether they know an id 0|1; counted forms: queue,
+--          fence, kind, afterMs, mark, category, discard 0|1, has text 0|1, has failure 0|1, has
+--          luggage 0|1; then runs of settlements: the number of the form, how many, and of each: id,
+--          and what the form says it has: text, failure, luggage. Luggage: riders (see riders.lua),
+--          spawned jobs (see insert-one.lua), counted entries (see ledger.lua), counted texts for the
+--          outbox
 --          kind and mark: s succeed (mark: result dropped), r retry (mark: spend), z snooze,
 --          l release, c cancel, d die (mark: ran). text: the result, or the reason
--- returns  { queues that are new, queues to wake, results (1 settled, 0 lost), finished ids }
+-- returns  { queues that are new, queues to wake, a digit for each: 0 lost, 1 settled, 2 and finished }
 -- include: clock header queue job riders insert-one ledger
 local SUCCEEDED_ATTEMPT, FAILED_ATTEMPT, CANCELLED_ATTEMPT = 1, 2, 4
+local LOST, SETTLED, FINISHED = '0', '1', '2'
 local remembers_ms, elsewhere = number_arg(), arg() == '1'
-local results, finished = {}, {}
 
--- Every job passes here, so its arguments are read without a call for each.
-local function read_settlement()
-  local s = {
-    q = queue_at(ARGV[at + 1] + 0), id = ARGV[at + 2], fence = ARGV[at + 3] + 0, kind = ARGV[at + 4],
-    after_ms = ARGV[at + 5] + 0, mark = ARGV[at + 6] == '1', category = ARGV[at + 7] + 0,
-    failure = ARGV[at + 8], text = ARGV[at + 9] == '1' and ARGV[at + 10] or nil,
-    discard = ARGV[at + 11] == '1', riders = nil, spawn = NOTHING, entries = NOTHING,
-    outbox = NOTHING,
+-- What many settlements of a call have in common comes once.
+local function read_form()
+  local form = {
+    q = queue_at(number_arg()), fence = number_arg(), kind = arg(), after_ms = number_arg(),
+    mark = arg() == '1', category = number_arg(), discard = arg() == '1', has_text = arg() == '1',
+    has_failure = arg() == '1', has_luggage = arg() == '1',
   }
-  at = at + 11
-  s.riders = read_riders()
-  if arg() == '0' then return s end
-  s.spawn, s.entries, s.outbox = {}, {}, {}
-  for index = 1, number_arg() do s.spawn[index] = read_new_job() end
+  form.is_plain = form.kind == 's' and not (form.discard or form.has_failure or form.has_luggage)
+  form.succeeded = {}
+  return form
+end
+
+local function read_luggage()
+  local luggage = { riders = read_riders(), spawn = read_new_jobs(), entries = {}, outbox = {} }
   for index = 1, number_arg() do
     local id, entry = read_entry()
-    s.entries[index] = { id, entry }
+    luggage.entries[index] = { id, entry }
   end
-  for index = 1, number_arg() do s.outbox[index] = arg() end
-  return s
+  for index = 1, number_arg() do luggage.outbox[index] = arg() end
+  return luggage
 end
 
 -- Takes back what this lease added: an exhausted one added nothing.
@@ -43,116 +45,141 @@ local function give_back(h)
   if has(h, LEASE_SPENT) then h.attempts = h.attempts - 1 end
 end
 
-local function recorded_as(h, s)
-  if s.kind == 's' then return h.attempts ~= 1 and SUCCEEDED_ATTEMPT or nil end
-  if s.kind == 'r' or (s.kind == 'd' and s.mark) then return FAILED_ATTEMPT end
-  return s.kind == 'c' and CANCELLED_ATTEMPT or nil
+local function recorded_as(h, form)
+  if form.kind == 's' then return h.attempts ~= 1 and SUCCEEDED_ATTEMPT or nil end
+  if form.kind == 'r' or (form.kind == 'd' and form.mark) then return FAILED_ATTEMPT end
+  return form.kind == 'c' and CANCELLED_ATTEMPT or nil
 end
 
-local function conclude(s, h)
-  local q, id, kind = s.q, s.id, s.kind
-  if s.failure ~= '' then
-    set_detail(q, id, h, 'e', s.failure)
-    h.category = s.category
+local function conclude(form, id, h, text, failure)
+  local q, kind = form.q, form.kind
+  if failure ~= '' then
+    set_detail(q, id, h, 'e', failure)
+    h.category = form.category
   end
   local is_stopped = kind ~= 's' and has(h, CANCEL_ASKED)
-  local has_run = kind ~= 'd' or s.mark
-  local recorded = is_stopped and has_run and CANCELLED_ATTEMPT or recorded_as(h, s)
-  if recorded then add_attempt(q, id, h, recorded, s.failure) end
+  local has_run = kind ~= 'd' or form.mark
+  local recorded = is_stopped and has_run and CANCELLED_ATTEMPT or recorded_as(h, form)
+  if recorded then add_attempt(q, id, h, recorded, failure) end
   if not has_run then give_back(h) end
-  leave_lease(q, id, h)
+  leave_lease(q, h.group, h.age .. id)
   if is_stopped then
     local why = redis.call('HMGET', q.x, 'u' .. id, 'v' .. id)
-    end_cancelled(q, id, h, why[1], why[2], s.discard)
+    end_cancelled(q, id, h, why[1], why[2], form.discard)
   elseif kind == 's' then
-    set_detail(q, id, h, 'r', s.text)
+    set_detail(q, id, h, 'r', text)
     unset(h, RESULT_DROPPED)
-    if s.mark then set(h, RESULT_DROPPED) end
+    if form.mark then set(h, RESULT_DROPPED) end
     set_detail(q, id, h, 'e', nil)
     h.category = 0
-    finish(q, id, h, SUCCEEDED, s.discard)
+    finish(q, id, h, SUCCEEDED, form.discard)
   elseif kind == 'c' then
-    end_cancelled(q, id, h, s.text, nil, s.discard)
+    end_cancelled(q, id, h, text, nil, form.discard)
   elseif kind == 'd' then
-    set_detail(q, id, h, 'w', s.text)
-    finish(q, id, h, DEAD, s.discard)
+    set_detail(q, id, h, 'w', text)
+    finish(q, id, h, DEAD, form.discard)
   else
     if kind ~= 'r' then give_back(h)
-    elseif not s.mark then
+    elseif not form.mark then
       give_back(h)
       h.deferrals = h.deferrals + 1
     end
-    requeue(q, id, h, instant_after(s.after_ms))
+    requeue(q, id, h, instant_after(form.after_ms))
   end
 end
 
-local function spawn(s, h)
-  if elsewhere then
-    local ids = {}
-    for index, child in ipairs(s.spawn) do ids[index] = child.id end
-    if #ids > 0 then ask_every_queue(ids) end
-  end
-  for _, child in ipairs(s.spawn) do
-    local result = insert_one(child, true, elsewhere)
-    if result[1] ~= ADDED and h then
-      local why = result[1] == DUPLICATE and 'duplicate of' or 'conflict with'
-      add_log(s.q, s.id, h, 'spawned job ' .. child.id .. ' dropped: ' .. why .. ' ' .. result[2])
+local function spawn(q, id, h, jobs)
+  if elsewhere and #jobs.ids > 0 then ask_every_queue(jobs.ids) end
+  for index, child in ipairs(jobs.ids) do
+    local refusal = insert_one(jobs, index, true, elsewhere)
+    if refusal and h then
+      local why = refusal[1] == DUPLICATE and 'duplicate of' or 'conflict with'
+      add_log(q, id, h, 'spawned job ' .. child .. ' dropped: ' .. why .. ' ' .. refusal[2])
     end
   end
 end
 
--- What nearly all jobs do: succeed at the first attempt and bring nothing but a result.
-local function succeed_plainly(s, h)
-  if s.kind ~= 's' or h.flags ~= LEASE_SPENT or h.attempts ~= 1 or h.lifetime == UNTIL_FINISHED
-    or s.riders or s.discard then return false end
-  h.flags, h.category, h.settled_fence = s.mark and RESULT_DROPPED or 0, 0, h.fence
-  h.status, h.finished_at, h.updated_at, h.lease_until = SUCCEEDED, now, now, -1
-  if s.text then set_detail(s.q, s.id, h, 'r', s.text) end
-  leave_lease(s.q, s.id, h)
-  stand_finished(s.q, s.id, h)
+-- What nearly all jobs do: succeed at the first attempt and bring nothing but a result. Then the moving
+-- part of the header decides alone, and what becomes of it; false if the long way must be gone.
+local function succeeded(form, moving)
+  local h = unpack_moving(moving)
+  local is_plain = h.status == PROCESSING and h.fence == form.fence and h.attempts == 1
+    and bit.band(h.flags, bit.bnot(HAS_KEY)) == LEASE_SPENT
+  if not is_plain then return false end
+  unset(h, LEASE_SPENT)
+  if form.mark then set(h, RESULT_DROPPED) end
+  if form.has_text then set(h, HAS_DETAILS) end
+  h.status, h.category, h.settled_fence = SUCCEEDED, 0, h.fence
+  h.finished_at, h.updated_at, h.lease_until = now, now, -1
+  return pack_moving(h, h.worker_size)
+end
+
+local now_text = text_of(now)
+local function succeed_plainly(form, id, text)
+  local q = form.q
+  local packed = not q.headers[id] and packed_of(q, id)
+  if not packed then return false end
+  local moving = sub(packed, 1, MOVING_SIZE)
+  local becomes = form.succeeded[moving]
+  if becomes == nil then
+    becomes = succeeded(form, moving)
+    form.succeeded[moving] = becomes
+  end
+  if not becomes then return false end
+  save_packed(q, id, becomes .. sub(packed, MOVING_SIZE + 1))
+  if text then add(q.results, 'r' .. id, text) end
+  local member = age_in(packed) .. id
+  leave_lease(q, group_in(packed), member)
+  stand_finished(q, SUCCEEDED, now_text, member)
   return true
 end
 
-local function settle_one(s)
-  local q, id = s.q, s.id
-  local h, other = held_by(q, id, s.fence)
+local function settle_at_length(form, id, text, failure, luggage)
+  local q = form.q
+  local h, other = held_by(q, id, form.fence)
   if not h then
     local last = other and other.settled_fence or remembered(q, id)
-    return last == s.fence and 1 or 0
+    return last == form.fence and SETTLED or LOST
   end
-  if not succeed_plainly(s, h) then
-    take_along(q, id, h, s.riders)
-    h.settled_fence = h.fence
-    conclude(s, h)
-  end
-  if h.status > PROCESSING then
-    finished[#finished + 1] = id
-    if s.discard then
-      bury(q, id, h, remembers_ms)
-      h = nil
-    end
+  if luggage then take_along(q, id, h, luggage.riders) end
+  h.settled_fence = h.fence
+  conclude(form, id, h, text, failure)
+  local result = h.status > PROCESSING and FINISHED or SETTLED
+  if form.discard and result == FINISHED then
+    bury(q, id, h, remembers_ms)
+    h = nil
   end
   if h then save_header(q, id, h) end
-  if s.spawn == NOTHING then return 1 end
-  spawn(s, h)
-  for _, entry in ipairs(s.entries) do append_entry(root, entry[1], entry[2]) end
-  for _, text in ipairs(s.outbox) do
+  if not luggage then return result end
+  spawn(q, id, h, luggage.spawn)
+  for _, entry in ipairs(luggage.entries) do append_entry(root, entry[1], entry[2]) end
+  for _, item in ipairs(luggage.outbox) do
     local seq = next_seq()
-    redis.call('ZADD', q.o, seq, member_of(seq, text))
+    redis.call('ZADD', q.o, seq, member_of(seq, item))
   end
-  return 1
+  return result
 end
 
-local settlements, ids = {}, {}
+local forms = {}
+for number = 1, number_arg() do forms[number] = read_form() end
+local of, ids, texts, failures, luggages, count = {}, {}, {}, {}, {}, 0
 while at < #ARGV do
-  local s = read_settlement()
-  settlements[#settlements + 1] = s
-  local of_queue = ids[s.q] or {}
-  of_queue[#of_queue + 1] = s.id
-  ids[s.q] = of_queue
+  local form = forms[number_arg()]
+  for _ = 1, number_arg() do
+    count = count + 1
+    of[count], ids[count] = form, arg()
+    if form.has_text then texts[count] = arg() end
+    if form.has_failure then failures[count] = arg() end
+    if form.has_luggage then luggages[count] = read_luggage() end
+  end
 end
-for q, of_queue in pairs(ids) do read_headers(q, of_queue) end
-for index, s in ipairs(settlements) do results[index] = settle_one(s) end
+read_each_header(of, ids)
+local results = {}
+for index, form in ipairs(of) do
+  local id, text = ids[index], texts[index]
+  results[index] = form.is_plain and succeed_plainly(form, id, text) and FINISHED
+    or settle_at_length(form, id, text, failures[index] or '', luggages[index])
+end
 write_added()
 write_all()
-return { made, woken(), results, finished }
+return { made, woken(), table.concat(results) }

@@ -1,0 +1,49 @@
+/** A plain success goes a short way. These look plain and are not. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { redisHouse, redisPlace, type RedisHouse } from "../../../test/servers/redis-place.ts";
+import type { StoredJob } from "../../core/job.ts";
+import type { Store } from "../../core/store.ts";
+import { adoptOne, insertOne } from "../../testing/conformance/new-job.ts";
+import { settle, succeed } from "../../testing/conformance/settling.ts";
+import { takeOne } from "../../testing/conformance/take.ts";
+
+let house: RedisHouse;
+let place: Awaited<ReturnType<typeof redisPlace>>;
+let store: Store;
+beforeAll(async () => void (house = await redisHouse("redis")));
+afterAll(() => house.close());
+beforeEach(async () => {
+  place = await redisPlace(house);
+  store = await place.open();
+  await store.open();
+});
+afterEach(async () => {
+  await store.close();
+  await place.dispose();
+});
+
+async function jobAfterSuccess(): Promise<StoredJob> {
+  const job = await takeOne(store);
+  await settle(store, job, succeed());
+  const [stored] = await store.get([{ id: job.id }]);
+  if (typeof stored !== "object" || stored === null) throw new Error("the job is gone");
+  return stored;
+}
+
+describe("a success", () => {
+  it("is recorded when it was not the first attempt, whoever made the first", async () => {
+    await adoptOne(store, { attempts: 2 });
+    const { status, history } = await jobAfterSuccess();
+    expect(status).toBe("succeeded");
+    expect(history.map(({ attempt, outcome }) => [attempt, outcome])).toEqual([[3, "succeeded"]]);
+  });
+
+  it("ends the wish to cancel the job", async () => {
+    const { id } = await insertOne(store);
+    const job = await takeOne(store);
+    await store.cancel({ ids: [{ id }] }, { reason: null, by: null });
+    await settle(store, job, succeed());
+    const [stored] = await store.get([{ id }]);
+    expect(stored).toMatchObject({ status: "succeeded", cancelAsked: false });
+  });
+});
