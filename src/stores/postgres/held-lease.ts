@@ -41,6 +41,7 @@ export function handleOf(seq: number, id: string): string {
 /** The numbers of the jobs these speak of; 0 if there is no such job. Foreign handles cost a search. */
 export async function seqsOf(db: Asker, refs: readonly LeaseRef[]): Promise<number[]> {
   const seqs = refs.map(seqOfHandle);
+  if (!seqs.includes(0)) return seqs;
   const foreign = refs.filter(({ id }, index) => seqs[index] === 0 && isUuid(id));
   if (foreign.length === 0) return seqs;
   const rows = await db.rows(SEQS_OF, [foreign.map(({ id }) => id)]);
@@ -48,9 +49,12 @@ export async function seqsOf(db: Asker, refs: readonly LeaseRef[]): Promise<numb
   return refs.map(({ id }, index) => seqs[index] || (found.get(id) ?? 0));
 }
 
+/** 0 unless the handle is what `handleOf` makes of this id. */
 function seqOfHandle({ handle, id }: LeaseRef): number {
+  const dot = handle.length - id.length - 1;
+  if (!handle.endsWith(id) || handle[dot] !== ".") return 0;
   const seq = Number.parseInt(handle, 10);
-  return handle === handleOf(seq, id) && isUuid(id) ? seq : 0;
+  return seq > 0 && String(seq).length === dot ? seq : 0;
 }
 
 export function leaseOf(row: Row): HeldLease {

@@ -17,6 +17,7 @@
  * here, that is for the caller to say.
  */
 import { CLOCK_US, PINNED } from "./pinned.ts";
+import { countUp } from "./tally.ts";
 
 export const INSERT_FUNCTION = `
 CREATE OR REPLACE FUNCTION holdfast.insert_jobs(
@@ -36,6 +37,8 @@ AS $$
 DECLARE
   v_now bigint;
   v_count integer := cardinality(p_id);
+  v_is_bounded boolean;
+  v_is_old boolean;
   v_bounded integer[];
   v_added bigint[];
   v_known uuid[];
@@ -47,15 +50,23 @@ BEGIN
   PERFORM set_config('lock_timeout', p_wait_ms::text, true);
   now_us := ${CLOCK_US};
   v_now := now_us / 1000;
-  seqs := ARRAY(SELECT nextval('holdfast.job_seq') FROM generate_series(1, v_count));
-  IF p_is_bounded THEN
+  -- A statement takes longer to begin than to number one job.
+  IF v_count = 1 THEN
+    seqs := ARRAY[nextval('holdfast.job_seq')];
+  ELSE
+    seqs := ARRAY(SELECT nextval('holdfast.job_seq') FROM generate_series(1, v_count));
+  END IF;
+  -- Ids begin with their time, so a new one is nearly always newer than all that are remembered.
+  SELECT p_is_bounded AND EXISTS (SELECT 1 FROM holdfast.queue
+      WHERE q = ANY (p_q) AND max_waiting IS NOT NULL),
+    p_first <= (SELECT id FROM holdfast.gone ORDER BY id DESC LIMIT 1)
+  INTO v_is_bounded, v_is_old;
+  IF v_is_bounded THEN
     v_bounded := (SELECT array_agg(q ORDER BY q) FROM holdfast.queue
       WHERE q = ANY (p_q) AND max_waiting IS NOT NULL);
   END IF;
 
-  -- Ids begin with their time, so a new one is nearly always newer than all that are remembered.
-  IF p_key IS NOT NULL OR v_bounded IS NOT NULL
-    OR p_first <= (SELECT id FROM holdfast.gone ORDER BY id DESC LIMIT 1)
+  IF p_key IS NOT NULL OR v_is_bounded OR v_is_old
   THEN
     -- A caller's own transaction may stay open for long: it takes no lock that others need.
     IF NOT p_is_late AND v_bounded IS NOT NULL THEN
@@ -200,6 +211,20 @@ BEGIN
     IF v_n = 0 THEN RETURN; END IF;
   ELSE
     codes := NULL;
+  END IF;
+
+  -- What nearly every call is: all are due at once, and none has a past.
+  IF p_delay IS NULL AND p_run_at IS NULL AND p_status IS NULL AND NOT p_is_late THEN
+    WITH placed AS (
+      INSERT INTO holdfast.ready (q, grp, prio, seq, fence, settled_fence, attempts, max_attempts,
+        crashes, flags)
+      SELECT u.q, u.grp, u.prio, u.seq, 0, 0, 0, u.max, 0, CASE WHEN u.key IS NULL THEN 0 ELSE 2 END
+      FROM unnest(seqs, p_q, p_grp, p_prio, p_max, p_key, codes)
+        AS u (seq, q, grp, prio, max, key, code)
+      WHERE coalesce(u.code, 1) = 1
+      RETURNING q)
+    ${countUp("SELECT p.q, count(*), 0, 0, 0, 0 FROM placed p GROUP BY p.q")};
+    RETURN;
   END IF;
 
   WITH placed AS (

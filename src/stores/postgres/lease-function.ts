@@ -11,6 +11,8 @@
  * the lock was had. A queue's lock is waited for, always in the order of queues; a line whose lock is
  * taken is passed by, it has somebody.
  *
+ * Where there is one line only and nothing to obey, a short way is taken first (`lease-one-line.ts`).
+ *
  * A search that has found nothing but held and full lines so far goes on with the next call; p_began is
  * where it began. So however many they are, one call passes a bounded number of them.
  *
@@ -19,14 +21,11 @@
  * machine must not change the order of jobs.
  */
 import { FOREVER } from "./clock.ts";
+import { BLOCKS, IS_WORN, LEASE_ONE_LINE, LEASED_ROW } from "./lease-one-line.ts";
 import { CLOCK_US, PINNED } from "./pinned.ts";
 
 /** How often a queue is walked in one call, when lines gave less than they promised. */
 const MOST_WALKS = 4;
-/** Blocks read to find the jobs of one lease, beyond a few for each: some thirty thousand dead rows. */
-const MANY_BLOCKS = 500;
-const BLOCKS = `pg_stat_get_xact_blocks_fetched('holdfast.ready'::regclass)
-          + pg_stat_get_xact_blocks_fetched('holdfast.ready_pkey'::regclass)`;
 
 export const LEASE_FUNCTION = `
 CREATE OR REPLACE FUNCTION holdfast.lease(
@@ -46,16 +45,16 @@ DECLARE
   v_now bigint := v_us / 1000;
   v_salt bigint := 'holdfast.leased'::regclass::oid::bigint << 32;
   v_count integer := cardinality(p_q);
-  v_got integer[] := array_fill(0, ARRAY[v_count]);
-  v_moved integer[] := array_fill(0, ARRAY[v_count]);
-  v_room bigint[] := array_fill(NULL::bigint, ARRAY[v_count]);
-  v_per_group bigint[] := array_fill(NULL::bigint, ARRAY[v_count]);
-  v_is_capped boolean[] := array_fill(false, ARRAY[v_count]);
-  v_has_lines boolean[] := array_fill(false, ARRAY[v_count]);
-  v_held_until bigint[] := array_fill(0::bigint, ARRAY[v_count]);
-  v_is_more boolean[] := array_fill(false, ARRAY[v_count]);
+  v_got integer[];
+  v_moved integer[];
+  v_room bigint[];
+  v_per_group bigint[];
+  v_is_capped boolean[];
+  v_has_lines boolean[];
+  v_held_until bigint[];
+  v_is_more boolean[];
   -- Capped lines were not looked at: the caller has had its fill of them.
-  v_is_unseen boolean[] := array_fill(false, ARRAY[v_count]);
+  v_is_unseen boolean[];
   v_due bigint;
   v_next bigint;
   v_at bigint;
@@ -91,6 +90,16 @@ DECLARE
   v_last record;
   v_n integer;
 BEGIN
+${LEASE_ONE_LINE}
+  v_got := array_fill(0, ARRAY[v_count]);
+  v_moved := array_fill(0, ARRAY[v_count]);
+  v_room := array_fill(NULL::bigint, ARRAY[v_count]);
+  v_per_group := array_fill(NULL::bigint, ARRAY[v_count]);
+  v_is_capped := array_fill(false, ARRAY[v_count]);
+  v_has_lines := array_fill(false, ARRAY[v_count]);
+  v_held_until := array_fill(0::bigint, ARRAY[v_count]);
+  v_is_more := array_fill(false, ARRAY[v_count]);
+  v_is_unseen := array_fill(false, ARRAY[v_count]);
   FOR i IN 1..v_count LOOP
     SELECT * INTO v_queue FROM holdfast.queue x WHERE x.q = p_q[i];
     v_held_until[i] := coalesce(v_queue.held_until, 0);
@@ -269,7 +278,7 @@ BEGIN
         v_blocks := ${BLOCKS} - v_blocks;
         v_started := holdfast.start_attempts(v_heads, p_worker, v_us, p_lease_ms);
         v_new := v_started.seqs;
-        IF v_blocks > ${MANY_BLOCKS} + 5 * v_want AND v_lines_count = 1 AND v_is_plain THEN
+        IF ${IS_WORN} AND v_lines_count = 1 AND v_is_plain THEN
           p_hint_grp[i] := v_groups[1];
           SELECT l.prio, l.seq INTO v_last FROM holdfast.leased l
           WHERE l.seq = ANY (v_new) ORDER BY l.prio DESC, l.seq DESC LIMIT 1;
@@ -330,22 +339,14 @@ BEGIN
   FROM unnest(p_q, v_got, v_moved) AS t (q, got, moved) WHERE t.got > 0 OR t.moved > 0;
 
   RETURN QUERY
-  SELECT l.seq, l.q, l.grp, l.prio, j.id, j.type, l.attempts, l.max_attempts, l.spent, l.crashes,
-    l.fence, l.run_at, j.created_at, j.tags, j.meta, j.trace,
-    CASE WHEN l.flags & 1 = 1 THEN (
-      SELECT json_build_object('deferrals', t.deferrals, 'checkpoint', t.checkpoint, 'steps', (
-        SELECT json_agg(json_build_object('name', s.name, 'value', s.value) ORDER BY s.n)
-        FROM holdfast.step s WHERE s.seq = l.seq))::text
-      FROM (SELECT 1) one LEFT JOIN holdfast.trail t ON t.seq = l.seq) END,
-    j.payload
+  SELECT l.seq, l.q, ${LEASED_ROW}
   FROM unnest(v_seqs) AS n (seq) JOIN holdfast.leased l ON l.seq = n.seq
   JOIN holdfast.job j ON j.seq = n.seq;
   -- The last row is about the call itself.
-  RETURN QUERY SELECT NULL::bigint, NULL::integer, NULL, NULL::integer, NULL::uuid, NULL,
-    NULL::integer, NULL::integer, NULL::integer, NULL::integer, v_us, NULL::bigint, v_next, NULL,
-    NULL, NULL, NULL,
-    json_build_object('got', to_json(v_got), 'turn', to_json(p_turn), 'left', to_json(p_left), 'began', to_json(p_began),
-      'hintGroup', to_json(p_hint_grp), 'hintPrio', to_json(p_hint_prio),
-      'hintSeq', to_json(p_hint_seq))::text;
+  fence := v_us;
+  created_at := v_next;
+  payload := json_build_object('got', v_got, 'turn', p_turn, 'left', p_left, 'began', p_began,
+    'hintGroup', p_hint_grp, 'hintPrio', p_hint_prio, 'hintSeq', p_hint_seq);
+  RETURN NEXT;
 END $$;
 `;

@@ -8,6 +8,7 @@ import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { FOREVER, msOf, wholeMs, type Clock } from "./clock.ts";
 import type { Row } from "./database.ts";
 import { handleOf } from "./held-lease.ts";
+import { WORN } from "./lease-one-line.ts";
 import type { Asker, QueueBook } from "./queue-book.ts";
 import { number, numberOrNull, text, textOrNull } from "./row-values.ts";
 import { Shares, type Demand } from "./shares.ts";
@@ -78,19 +79,41 @@ export class Leases {
     if (end === undefined) throw new Error("lease answered nothing");
     const micros = number(end, 10);
     clock.saw(micros);
-    const told = JSON.parse(text(end, 17)) as End;
-    const { got, turn, left, began } = told;
+    const told = textOrNull(end, 17);
+    const jobs = inTurns(rows, { demands, micros });
+    const got =
+      told === null || told === WORN
+        ? this.#learnLine(demands, rows, told)
+        : this.#learnTurns(demands, JSON.parse(told) as End);
     for (const [index, demand] of demands.entries()) {
-      this.#learnHint(demand.q, { told, index });
-      this.#turns.set(demand.q, {
+      const share = Math.min(shares[index] ?? 0, demand.limit);
+      if ((got[index] ?? 0) < share) this.#shares.unfilled(demand);
+    }
+    return { jobs, nextInMs: inMs(numberOrNull(end, 12), msOf(micros)) };
+  }
+
+  /** All were of one line: whose turn it is stays as it was. Answers how many of each queue. */
+  #learnLine(demands: readonly QueueDemand[], rows: readonly Row[], told: string | null): number[] {
+    const q = demands[0]?.q ?? 0;
+    const { began, ...turn } = this.#turns.get(q) ?? NO_TURN;
+    if (began !== null) this.#turns.set(q, { ...turn, began: null });
+    const last = told === null ? undefined : rows.toSorted(byPlace).at(-1);
+    if (last === undefined) this.#hints.delete(q);
+    else this.#follow(q, { group: text(last, 2), prio: number(last, 3), seq: number(last, 0) });
+    return [rows.length];
+  }
+
+  #learnTurns(demands: readonly QueueDemand[], told: End): readonly number[] {
+    const { got, turn, left, began } = told;
+    for (const [index, { q }] of demands.entries()) {
+      this.#learnHint(q, { told, index });
+      this.#turns.set(q, {
         group: turn[index] ?? null,
         left: left[index] ?? 0,
         began: began[index] ?? null,
       });
-      const share = Math.min(shares[index] ?? 0, demand.limit);
-      if ((got[index] ?? 0) < share) this.#shares.unfilled(demand);
     }
-    return { jobs: inTurns(rows, demands), nextInMs: inMs(numberOrNull(end, 12), msOf(micros)) };
+    return got;
   }
 
   #hintOf(q: number): Hint | undefined {
@@ -108,8 +131,12 @@ export class Leases {
       this.#hints.delete(q);
       return;
     }
+    this.#follow(q, { group, prio, seq });
+  }
+
+  #follow(q: number, place: Omit<Hint, "until">): void {
     const until = this.#hints.get(q)?.until ?? performance.now() + HINT_MS;
-    this.#hints.set(q, { group, prio, seq, until });
+    this.#hints.set(q, { ...place, until });
   }
 }
 
@@ -139,13 +166,19 @@ function inMs(nextAt: number | null, now: number): number | null {
   return nextAt === null || nextAt >= FOREVER ? null : Math.max(0, nextAt - now);
 }
 
+interface Call {
+  readonly demands: readonly QueueDemand[];
+  readonly micros: number;
+}
+
 /** Each line in its order, and the lines of a queue in turns. */
-function inTurns(rows: readonly Row[], demands: readonly QueueDemand[]): LeasedJob[] {
+function inTurns(rows: readonly Row[], { demands, micros }: Call): LeasedJob[] {
   const jobs: LeasedJob[] = [];
   for (const { q, name } of demands) {
     const lines = new Map<string, Row[]>();
     for (const row of rows) {
-      if (number(row, 1) !== q) continue;
+      // Of a single queue it is not said.
+      if ((numberOrNull(row, 1) ?? q) !== q) continue;
       const group = text(row, 2);
       const line = lines.get(group);
       if (line === undefined) lines.set(group, [row]);
@@ -156,7 +189,7 @@ function inTurns(rows: readonly Row[], demands: readonly QueueDemand[]): LeasedJ
     for (let round = 0; round < longest; round++) {
       for (const pack of packs) {
         const row = pack[round];
-        if (row !== undefined) jobs.push(leasedJob(row, name));
+        if (row !== undefined) jobs.push(leasedJob(row, { queue: name, micros }));
       }
     }
   }
@@ -173,7 +206,11 @@ interface Past {
   readonly steps: readonly Step[] | null;
 }
 
-function leasedJob(row: Row, queue: string): LeasedJob {
+/** What is left out is as nearly always: the first attempt, which the job has, and no crash. */
+function leasedJob(
+  row: Row,
+  { queue, micros }: { readonly queue: string; readonly micros: number },
+): LeasedJob {
   const id = text(row, 4);
   const pastText = textOrNull(row, 16);
   const past = pastText === null ? null : (JSON.parse(pastText) as Past);
@@ -183,15 +220,15 @@ function leasedJob(row: Row, queue: string): LeasedJob {
     id,
     queue,
     handle: handleOf(number(row, 0), id),
-    fence: number(row, 10),
+    fence: numberOrNull(row, 10) ?? micros,
     group: text(row, 2),
     type: text(row, 5),
     payload: text(row, 17),
     priority: number(row, 3),
-    attempt: number(row, 6),
+    attempt: numberOrNull(row, 6) ?? 1,
     maxAttempts: number(row, 7),
-    exhausted: number(row, 8) === 0,
-    crashes: number(row, 9),
+    exhausted: row[8] === "0",
+    crashes: numberOrNull(row, 9) ?? 0,
     deferrals: past?.deferrals ?? 0,
     checkpoint: past?.checkpoint ?? null,
     steps: past?.steps ?? [],

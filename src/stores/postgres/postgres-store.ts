@@ -164,19 +164,12 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     const { db, queues } = openLife();
     const how = { clock, remembersMs, isLate: false };
     const plain = await settlePlainly(db, settlements, how);
-    owe(
-      queues,
-      plain.woken,
-      [...plain.settled].map(({ id }) => id),
-    );
-    const rest = settlements.filter((settlement) => !plain.settled.has(settlement));
-    if (rest.length === 0) return settlements.map(() => "settled");
+    owe(queues, plain.woken, plain.settled);
+    const { rest } = plain;
+    if (rest.length === 0) return plain.resultsWith([]);
     const spawned = rest.flatMap(({ spawn = [] }) => spawn.map(({ queue }) => queue));
     const numbers = await queues.findOrAdd(spawned);
-    const results = await write((tx) => settle(tx, rest, { clock, queues: numbers }));
-    return settlements.map((settlement) =>
-      plain.settled.has(settlement) ? "settled" : (results[rest.indexOf(settlement)] ?? "lost"),
-    );
+    return plain.resultsWith(await write((tx) => settle(tx, rest, { clock, queues: numbers })));
   }
 
   return {

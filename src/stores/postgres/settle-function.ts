@@ -3,10 +3,14 @@
  * more. One round trip for up to two hundred, under the fence, and whatever is not so plain is left
  * alone for the long way (`settle.ts`).
  *
- * Answers which items were settled here, which queues may have got room under a cap, and which jobs
- * ended.
+ * A null array of results, drops or discards says that nobody has one. Answers which items were
+ * settled here (null: all of them) and which queues may have got room under a cap.
  */
 import { CLOCK_US, PINNED } from "./pinned.ts";
+import { countUp } from "./tally.ts";
+
+/** Of the queues of `v_queues`, in which each stands once for every job that ended. */
+const ENDED = `SELECT e.q, 0, 0, count(*), 0, 0 FROM unnest(v_queues) AS e (q) GROUP BY e.q`;
 
 export const SETTLE_FUNCTION = `
 CREATE OR REPLACE FUNCTION holdfast.settle_plain(
@@ -32,19 +36,23 @@ BEGIN
       WITH ORDINALITY AS u (seq, fence, result, dropped, discard, ord)
     WHERE l.seq = u.seq AND l.fence = u.fence AND l.attempts = 1 AND l.flags & 1 = 0
       AND NOT l.cancel_asked
-    RETURNING l.*, u.result, coalesce(u.dropped, false) AS dropped,
-      coalesce(u.discard, false) AS discard, u.ord),
+    RETURNING l.q, l.seq, l.fence, l.run_at, l.leased_at, l.max_attempts, l.crashes, l.flags,
+      l.worker, u.result, u.dropped, u.discard, u.ord),
   kept AS (
     INSERT INTO holdfast.done (q, status, result_dropped, seq, finished_at, fence, settled_fence,
       run_at, started_at, attempts, max_attempts, crashes, flags, worker, result)
-    SELECT e.q, 1, e.dropped, e.seq, v_now, e.fence, e.fence, e.run_at, e.leased_at, e.attempts,
+    SELECT e.q, 1, e.dropped IS TRUE, e.seq, v_now, e.fence, e.fence, e.run_at, e.leased_at, 1,
       e.max_attempts, e.crashes, e.flags, e.worker, e.result
-    FROM ended e WHERE NOT e.discard)
-  SELECT array_agg(e.ord), array_agg(e.q ORDER BY e.q) FILTER (WHERE NOT e.discard),
-    array_agg(e.seq) FILTER (WHERE e.flags & 2 = 2), array_agg(e.seq) FILTER (WHERE e.discard),
-    array_agg(e.fence) FILTER (WHERE e.discard), array_agg(DISTINCT e.q)
-  INTO settled, v_queues, v_keyed, v_discarded, v_fences, capped FROM ended e;
-  IF settled IS NULL THEN RETURN; END IF;
+    FROM ended e WHERE e.discard IS NOT TRUE)
+  SELECT array_agg(e.ord), array_agg(e.q), array_agg(e.seq) FILTER (WHERE e.flags & 2 = 2),
+    array_agg(e.seq) FILTER (WHERE e.discard), array_agg(e.fence) FILTER (WHERE e.discard),
+    array_agg(e.q) FILTER (WHERE e.discard IS NOT TRUE)
+  INTO settled, capped, v_keyed, v_discarded, v_fences, v_queues FROM ended e;
+  IF settled IS NULL THEN
+    settled := '{}';
+    RETURN;
+  END IF;
+  IF cardinality(settled) = cardinality(p_seq) THEN settled := NULL; END IF;
 
   -- A key until finished is free from now on.
   IF v_keyed IS NOT NULL THEN
@@ -55,7 +63,11 @@ BEGIN
     PERFORM holdfast.bury(v_now, p_remembers_ms, v_discarded, v_fences, NULL);
   END IF;
   capped := (SELECT array_agg(x.q) FROM holdfast.queue x WHERE x.q = ANY (capped) AND x.has_caps);
-  PERFORM holdfast.count_up(p_is_late, array_agg(c.q), NULL, NULL, array_agg(c.n), NULL, NULL)
-  FROM (SELECT u.q, count(*) AS n FROM unnest(v_queues) AS u (q) GROUP BY u.q) c;
+  IF p_is_late THEN
+    PERFORM holdfast.count_up(true, array_agg(c.q), NULL, NULL, array_agg(c.n), NULL, NULL)
+    FROM (${ENDED}) AS c (q, ready, delayed, n);
+  ELSE
+    ${countUp(ENDED)};
+  END IF;
 END $$;
 `;

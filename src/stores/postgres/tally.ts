@@ -40,6 +40,25 @@ export const IS_TALLY_LONG = `
 export const IS_KNOWN = `(q.is_set OR EXISTS (SELECT 1 FROM holdfast.tally t WHERE t.q = q.q)
     OR EXISTS (SELECT 1 FROM holdfast.tally_late t WHERE t.q = q.q))`;
 
+/**
+ * Counts the rows of a query: q, ready, delayed, succeeded, dead, cancelled. Always in the order of
+ * the queues, and always the last thing a transaction waits for.
+ */
+export function countUp(rows: string): string {
+  return `INSERT INTO holdfast.tally AS t (q, slot, ready, delayed, succeeded, dead, cancelled)
+    SELECT u.q, ${SLOT}, u.ready, u.delayed, u.succeeded, u.dead, u.cancelled
+    FROM (${rows}) AS u (q, ready, delayed, succeeded, dead, cancelled) ORDER BY u.q
+    ON CONFLICT (q, slot) DO UPDATE SET
+      ready = t.ready + excluded.ready, delayed = t.delayed + excluded.delayed,
+      succeeded = t.succeeded + excluded.succeeded, dead = t.dead + excluded.dead,
+      cancelled = t.cancelled + excluded.cancelled`;
+}
+
+const COUNTED = `SELECT c.q, coalesce(c.ready, 0), coalesce(c.delayed, 0), coalesce(c.succeeded, 0),
+      coalesce(c.dead, 0), coalesce(c.cancelled, 0)
+    FROM unnest(p_q, p_ready, p_delayed, p_succeeded, p_dead, p_cancelled)
+      AS c (q, ready, delayed, succeeded, dead, cancelled)`;
+
 export const TALLY_FUNCTIONS = `
 CREATE OR REPLACE FUNCTION holdfast.count_up(p_is_late boolean, p_q integer[], p_ready bigint[],
   p_delayed bigint[], p_succeeded bigint[], p_dead bigint[], p_cancelled bigint[])
@@ -51,22 +70,9 @@ BEGIN
   IF p_q IS NULL THEN RETURN 0; END IF;
   IF p_is_late THEN
     INSERT INTO holdfast.tally_late (q, ready, delayed, succeeded, dead, cancelled)
-    SELECT u.q, coalesce(u.ready, 0), coalesce(u.delayed, 0), coalesce(u.succeeded, 0),
-      coalesce(u.dead, 0), coalesce(u.cancelled, 0)
-    FROM unnest(p_q, p_ready, p_delayed, p_succeeded, p_dead, p_cancelled)
-      AS u (q, ready, delayed, succeeded, dead, cancelled);
+    ${COUNTED};
   ELSE
-    -- Always in the order of the queues, and always the last thing a transaction waits for.
-    INSERT INTO holdfast.tally AS t (q, slot, ready, delayed, succeeded, dead, cancelled)
-    SELECT u.q, ${SLOT}, coalesce(u.ready, 0), coalesce(u.delayed, 0),
-      coalesce(u.succeeded, 0), coalesce(u.dead, 0), coalesce(u.cancelled, 0)
-    FROM unnest(p_q, p_ready, p_delayed, p_succeeded, p_dead, p_cancelled)
-      AS u (q, ready, delayed, succeeded, dead, cancelled)
-    ORDER BY u.q
-    ON CONFLICT (q, slot) DO UPDATE SET
-      ready = t.ready + excluded.ready, delayed = t.delayed + excluded.delayed,
-      succeeded = t.succeeded + excluded.succeeded, dead = t.dead + excluded.dead,
-      cancelled = t.cancelled + excluded.cancelled;
+    ${countUp(COUNTED)};
   END IF;
   RETURN 0;
 END $$;

@@ -7,6 +7,7 @@
  *
  * Those that only a lease calls are planned under its settings (`pinned.ts`) and need none of their own.
  */
+import { holdMoved } from "./lease-one-line.ts";
 import { PINNED } from "./pinned.ts";
 
 /** How many held or full lines one walk passes by. The next call goes on behind them. */
@@ -150,13 +151,20 @@ BEGIN
   WITH moved AS (
     DELETE FROM holdfast.ready d WHERE d.ctid = ANY (p_heads) RETURNING d.*),
   held AS (
-    INSERT INTO holdfast.leased (seq, q, grp, prio, fence, settled_fence, run_at, attempts,
-      max_attempts, crashes, flags, spent, worker, leased_at, until)
-    SELECT m.seq, m.q, m.grp, m.prio, greatest(m.fence + 1, p_us), m.settled_fence, m.run_at,
-      m.attempts + (m.attempts < m.max_attempts)::integer, m.max_attempts, m.crashes, m.flags,
-      (m.attempts < m.max_attempts)::integer, p_worker, p_us / 1000, p_us / 1000 + p_lease_ms
-    FROM moved m RETURNING seq, grp)
+    ${holdMoved("p_us")} RETURNING seq, grp)
   SELECT coalesce(array_agg(h.seq), '{}'), coalesce(array_agg(h.grp), '{}')
   INTO seqs, groups FROM held h;
+END $$;
+
+-- What a job brings along from attempts before: only where flags say that there may be something.
+CREATE OR REPLACE FUNCTION holdfast.past_of(p_seq bigint) RETURNS text
+LANGUAGE plpgsql STABLE
+AS $$
+BEGIN
+  RETURN (
+    SELECT json_build_object('deferrals', t.deferrals, 'checkpoint', t.checkpoint, 'steps', (
+      SELECT json_agg(json_build_object('name', s.name, 'value', s.value) ORDER BY s.n)
+      FROM holdfast.step s WHERE s.seq = p_seq))::text
+    FROM (SELECT 1) one LEFT JOIN holdfast.trail t ON t.seq = p_seq);
 END $$;
 `;

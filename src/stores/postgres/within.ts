@@ -85,13 +85,11 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
         const queues = await queuesOf(inner, spawned);
         const { clock, remembersMs } = options;
         const plain = await settlePlainly(inner, settlements, { clock, remembersMs, isLate: true });
-        for (const { id } of plain.settled) inner.finished.push(id);
+        for (const id of plain.settled) inner.finished.push(id);
         for (const q of plain.woken) inner.woken.add(q);
-        const rest = settlements.filter((settlement) => !plain.settled.has(settlement));
+        const { rest } = plain;
         const results = rest.length === 0 ? [] : await settle(inner, rest, { clock, queues });
-        return settlements.map((settlement) =>
-          plain.settled.has(settlement) ? "settled" : (results[rest.indexOf(settlement)] ?? "lost"),
-        );
+        return plain.resultsWith(results);
       });
     },
     isOpen: () => isInside(client),
