@@ -1,9 +1,10 @@
 /**
- * Leasing: the shares of the asked queues are planned here (`shares.ts`), everything else happens in
- * one call inside the database (`lease-function.ts`). Whose turn it is in each queue is kept by this
+ * Leasing: the shares of the asked queues are planned here (`core/shares.ts`), everything else happens
+ * in one call inside the database (`lease-function.ts`). Whose turn it is in each queue is kept by this
  * process: each being fair makes all of them fair together, and nobody waits for a row that says so.
  */
 import type { Step } from "../../core/job.ts";
+import { Shares, type Demand } from "../../core/shares.ts";
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { FOREVER, msOf, wholeMs, type Clock } from "./clock.ts";
 import type { Row } from "./database.ts";
@@ -11,7 +12,6 @@ import { handleOf } from "./held-lease.ts";
 import { WORN } from "./lease-one-line.ts";
 import type { Asker, QueueBook } from "./queue-book.ts";
 import { number, numberOrNull, text, textOrNull } from "./row-values.ts";
-import { Shares, type Demand } from "./shares.ts";
 
 const LEASE = `
   SELECT * FROM holdfast.lease($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;
@@ -40,8 +40,8 @@ interface Hint {
 }
 
 interface QueueDemand extends Demand {
-  readonly name: string;
-  readonly limit: number;
+  /** The number of the queue. */
+  readonly q: number;
 }
 
 /** What a process remembers between its leases. */
