@@ -3,8 +3,8 @@
  * late settle would look like the repeat of one that happened. It kills nothing: who has crashed too
  * often is decided at the next lease.
  */
+import { historyWith } from "../../core/history.ts";
 import type { ReapedJob } from "../../core/store.ts";
-import { record } from "./history.ts";
 import { endCancelled, requeue } from "./moves.ts";
 import type { MemoryJob, MemoryState } from "./state.ts";
 
@@ -20,7 +20,7 @@ export function reap(state: MemoryState, { limit }: { readonly limit: number }):
 }
 
 function reapOne(state: MemoryState, job: MemoryJob, now: number): ReapedJob {
-  record(job, { outcome: "crashed", failure: null, now });
+  job.history = historyWith(job, { outcome: "crashed", failure: null, now });
   job.crashes++;
   job.fence = state.clock.fenceAfter(job.fence);
   const { cancelWhy } = job;

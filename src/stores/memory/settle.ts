@@ -3,11 +3,11 @@
  * the one step: riders, outcome, spawned jobs, entries. The outcome comes before the spawned jobs so
  * that a child may take the key its parent has just freed.
  */
+import { historyWith, recordedAs } from "../../core/history.ts";
 import { isFinished } from "../../core/job.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import type { Settlement, SettleResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
-import { record, recordedAs } from "./history.ts";
 import { insertOne } from "./insert.ts";
 import { bury, endCancelled, finish, requeue, tombstoneOf } from "./moves.ts";
 import { addLogs, jobHeldBy, takeAlong } from "./renew.ts";
@@ -53,7 +53,7 @@ function conclude(
   const stopWhy = outcome.kind === "succeed" ? null : job.cancelWhy;
   const hasRun = outcome.kind !== "die" || outcome.ran;
   const recorded = stopWhy !== null && hasRun ? "cancelled" : recordedAs(job, outcome);
-  if (recorded !== null) record(job, { outcome: recorded, failure, now });
+  if (recorded !== null) job.history = historyWith(job, { outcome: recorded, failure, now });
   if (!hasRun) giveBack(job);
   if (stopWhy !== null) {
     endCancelled(state, job, { why: stopWhy, now });

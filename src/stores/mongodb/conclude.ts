@@ -1,8 +1,8 @@
 /** What an outcome makes of a job; the table is in `core/outcome.ts`. */
+import { historyWith, recordedAs } from "../../core/history.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import { instantAfter } from "./clock.ts";
 import type { Changes } from "./edit.ts";
-import { record, recordedAs } from "./history.ts";
 import { endCancelled, finish, requeue, type Moment } from "./moves.ts";
 import type { JobDocument } from "./schema.ts";
 
@@ -14,7 +14,7 @@ export function conclude(job: JobDocument, outcome: Outcome, moment: Moment): Ch
   const recorded = stopWhy !== null && hasRun ? "cancelled" : recordedAs(job, outcome);
   const changes: Changes = {
     ...(failure === null ? {} : { error: { ...failure } }),
-    ...(recorded === null ? {} : record(job, { outcome: recorded, failure, now })),
+    ...(recorded !== null && { history: historyWith(job, { outcome: recorded, failure, now }) }),
     ...(hasRun ? {} : givenBack(job)),
   };
   if (stopWhy !== null) return { ...changes, ...endCancelled(job, stopWhy, moment) };

@@ -3,11 +3,11 @@
  * late settle would look like the repeat of one that happened. It kills nothing: who has crashed too
  * often is decided at the next lease. Also the chore that does what dead settlers have left undone.
  */
+import { historyWith } from "../../core/history.ts";
 import type { ReapedJob } from "../../core/store.ts";
 import { fenceAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { edit, type Edit } from "./edit.ts";
-import { record } from "./history.ts";
 import { endCancelled, requeue } from "./moves.ts";
 import { payUndone } from "./owed.ts";
 import { isTombstone } from "./schema.ts";
@@ -76,7 +76,7 @@ function reapOne(id: string, told: Told): Edit<ReapedJob | null> {
       return {
         answer: { id, queue, group, type, worker: worker ?? "", attempts, crashes, status },
         changes: {
-          ...record(job, { outcome: "crashed", failure: null, now }),
+          history: historyWith(job, { outcome: "crashed", failure: null, now }),
           ...moved,
           crashes,
           fence: fenceAfter(job.fence, now),

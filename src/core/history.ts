@@ -3,15 +3,26 @@
  * back (snooze, release, never started) leaves none, and neither does the common case, a success at
  * the first attempt: there the job itself tells everything.
  */
-import { HISTORY_LENGTH, type AttemptRecord, type Failure } from "../../core/job.ts";
-import type { Outcome } from "../../core/outcome.ts";
-import type { MemoryJob } from "./state.ts";
+import { HISTORY_LENGTH, type AttemptRecord, type Failure } from "./job.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** What a record takes from the job whose attempt ends. */
+export interface Ending {
+  readonly attempts: number;
+  readonly fence: number;
+  readonly worker?: string | null;
+  readonly startedAt?: number | null;
+  readonly history?: readonly AttemptRecord[] | null;
+}
 
 /** How an outcome is recorded; null: not at all. */
-export function recordedAs(job: MemoryJob, outcome: Outcome): AttemptRecord["outcome"] | null {
+export function recordedAs(
+  { attempts }: Pick<Ending, "attempts">,
+  outcome: Outcome,
+): AttemptRecord["outcome"] | null {
   switch (outcome.kind) {
     case "succeed":
-      return job.attempts === 1 ? null : "succeeded";
+      return attempts === 1 ? null : "succeeded";
     case "retry":
       return "failed";
     case "die":
@@ -24,15 +35,15 @@ export function recordedAs(job: MemoryJob, outcome: Outcome): AttemptRecord["out
   }
 }
 
-/** Adds the attempt that ends now. To be called before anything of it is given back. */
-export function record(
-  job: MemoryJob,
+/** The history with the attempt that ends now. To be called before anything of it is given back. */
+export function historyWith(
+  job: Ending,
   how: {
     readonly outcome: AttemptRecord["outcome"];
     readonly failure: Failure | null;
     readonly now: number;
   },
-): void {
+): AttemptRecord[] {
   const ended: AttemptRecord = {
     attempt: job.attempts,
     fence: job.fence,
@@ -44,5 +55,5 @@ export function record(
     message: how.failure?.message ?? null,
     stack: how.failure?.stack ?? null,
   };
-  job.history = [...job.history, ended].slice(-HISTORY_LENGTH);
+  return [...(job.history ?? []), ended].slice(-HISTORY_LENGTH);
 }
