@@ -7,6 +7,7 @@
 import type { Database } from "./database.ts";
 import { isTooLate } from "./mongodb-error.ts";
 import type { JobDocument } from "./schema.ts";
+import { slimJob } from "./whole-job.ts";
 
 const TOGETHER_MS = 1_000;
 const ALONE_MS = 500;
@@ -24,7 +25,7 @@ export async function addFree(db: Database, jobs: readonly JobDocument[]): Promi
   const isQuick = db.isInTransaction || jobs.every(({ k }) => k == null);
   try {
     const limits = isQuick ? {} : { maxTimeMS: TOGETHER_MS };
-    const refused = await db.insert("jobs", jobs, limits);
+    const refused = await db.insert("jobs", jobs.map(slimJob), limits);
     return { refused: new Set(jobs.filter((_, index) => refused.has(index))), busy };
   } catch (error) {
     if (isQuick || !isTooLate(error)) throw error;
@@ -38,14 +39,14 @@ async function addAlone(db: Database, jobs: readonly JobDocument[]): Promise<Add
   const busy = new Set<JobDocument>();
   const plain = jobs.filter(({ k }) => k == null);
   if (plain.length > 0) {
-    const taken = await db.insert("jobs", plain);
+    const taken = await db.insert("jobs", plain.map(slimJob));
     for (const [index, job] of plain.entries()) if (taken.has(index)) refused.add(job);
   }
   const keyed = jobs.filter(({ k }) => k != null);
   for (let start = 0; start < keyed.length; start += AT_ONCE) {
     const some = keyed.slice(start, start + AT_ONCE).map(async (job) => {
       try {
-        const taken = await db.insert("jobs", [job], { maxTimeMS: ALONE_MS });
+        const taken = await db.insert("jobs", [slimJob(job)], { maxTimeMS: ALONE_MS });
         if (taken.size > 0) refused.add(job);
       } catch (error) {
         if (!isTooLate(error)) throw error;

@@ -1,7 +1,8 @@
 /**
- * Taking jobs: one write that changes every one of them which is still ready, and marks it with a token
- * of this call; then those with the token are read. Whoever comes second finds them ready no more.
- * The token is not `v`: who asks a job to cancel before it was read changes that.
+ * Taking jobs: they are read, then one write changes every one of them which is still ready and as it
+ * was read, and marks it with a token of this call. Whoever comes second finds them ready no more, and
+ * learns by the tokens which ones he got. Jobs that have a past are changed inside the server and read
+ * afterwards. The token is not `v`: who asks a job to cancel before it was read changes that.
  */
 import { randomUUID } from "node:crypto";
 import { instantAfter } from "./clock.ts";
@@ -12,6 +13,7 @@ import type { ReadyLine } from "./line-walk.ts";
 import { endCancelled, requeue } from "./moves.ts";
 import { isTombstone, type AnyJob, type JobDocument } from "./schema.ts";
 import { Told } from "./told.ts";
+import { wholeJob } from "./whole-job.ts";
 
 export interface Claim {
   readonly queue: string;
@@ -28,34 +30,50 @@ export interface Quota {
 /** What a leased job needs not carry. */
 const UNSEEN = { result: 0, logs: 0, history: 0, owed: 0 };
 
-/** In the order of the ids; those that somebody else took are not among them. */
+/** In the order of the candidates; those that somebody else took are not among them. */
 export async function claim(
   db: Database,
-  ids: readonly string[],
+  found: readonly JobDocument[],
   { queue, worker, leaseMs, now }: Claim,
 ): Promise<JobDocument[]> {
   const token = randomUUID();
   const started = {
     v: token,
     lease: token,
-    status: "processing",
+    status: "processing" as const,
     startedAt: now,
     leaseUntil: instantAfter(now, leaseMs),
-    updatedAt: now,
   };
-  const isReady = { _id: { $in: ids }, ready: queue };
-  // Nearly every job is at its first attempt, and then everything is known beforehand: a plain update
-  // costs the server half of what one costs that it must compute.
-  const first = { attempts: 1, fence: now * 1_000, worker, leased: queue };
-  const isFirst = { ...isReady, attempts: 0, fence: 0, maxAttempts: { $gt: 0 } };
-  const plain = { $set: { ...started, ...first }, $unset: { ready: "", ridersOrder: "" } };
-  const taken = await db.updateMany("jobs", isFirst, plain);
-  if (taken < ids.length)
-    await db.updateMany("jobs", isReady, again({ ...started }, { worker, now }));
-  const mine = { _id: { $in: ids }, leased: queue, lease: token };
-  const jobs = await db.find<JobDocument>("jobs", mine, { projection: UNSEEN });
-  const byId = new Map(jobs.map((job) => [job._id, job]));
-  return ids.flatMap((id) => byId.get(id) ?? []);
+  // Nearly every job is fresh, and then everything is known beforehand: a plain update costs the
+  // server half of what one costs that it must compute, and what was read need not be read again.
+  const first = { ...started, attempts: 1, fence: now * 1_000, worker, leased: queue };
+  const plain = { $set: first, $unset: { ready: "", fresh: "" } };
+  const fresh = found.filter((job) => job.fresh === true);
+  const ids = fresh.map(({ _id }) => _id);
+  const filter = { ready: queue, fresh: true };
+  const taken = await db.updateInParts("jobs", [{ ids, filter, update: plain }]);
+  const got = taken === ids.length || taken === 0 ? null : await marked(db, ids, token);
+  const own = taken === 0 ? [] : fresh.filter(({ _id }) => got === null || got.has(_id));
+  const jobs = own.map((job) => wholeJob({ ...job, ...first }));
+  if (fresh.length === found.length) return jobs;
+  const others = found.filter((job) => job.fresh !== true).map(({ _id }) => _id);
+  const isReady = { _id: { $in: others }, ready: queue };
+  await db.updateMany("jobs", isReady, again({ ...started, updatedAt: now }, { worker, now }));
+  const mine = { _id: { $in: others }, lease: token };
+  const later = await db.find<JobDocument>("jobs", mine, { projection: UNSEEN });
+  const byId = new Map([...jobs, ...later.map(wholeJob)].map((job) => [job._id, job]));
+  return found.flatMap(({ _id }) => byId.get(_id) ?? []);
+}
+
+/** Others got ahead: which of them are ours? */
+async function marked(
+  db: Database,
+  ids: readonly string[],
+  token: string,
+): Promise<ReadonlySet<string>> {
+  const mine = { _id: { $in: ids }, lease: token };
+  const found = await db.find<{ _id: string }>("jobs", mine, { projection: { _id: 1 } });
+  return new Set(found.map(({ _id }) => _id));
 }
 
 /** What a later attempt makes of a job: the server knows what was before. */
@@ -63,15 +81,16 @@ function again(
   started: Document,
   { worker, now }: { readonly worker: string; readonly now: number },
 ): Document[] {
-  const hasLeft = { $lt: ["$attempts", "$maxAttempts"] };
+  const [attempts, fence] = [{ $ifNull: ["$attempts", 0] }, { $ifNull: ["$fence", 0] }];
+  const hasLeft = { $lt: [attempts, "$maxAttempts"] };
   const computed = {
     exhausted: { $cond: [hasLeft, "$$REMOVE", true] },
-    attempts: { $add: ["$attempts", { $cond: [hasLeft, 1, 0] }] },
-    fence: { $max: [{ $add: ["$fence", 1] }, now * 1_000] },
+    attempts: { $add: [attempts, { $cond: [hasLeft, 1, 0] }] },
+    fence: { $max: [{ $add: [fence, 1] }, now * 1_000] },
     worker: { $literal: worker },
     leased: "$ready",
   };
-  return [{ $set: { ...started, ...computed } }, { $unset: ["ready", "ridersOrder"] }];
+  return [{ $set: { ...started, ...computed } }, { $unset: ["ready", "fresh", "ridersOrder"] }];
 }
 
 /**
@@ -103,30 +122,43 @@ export async function candidates(
   db: Database,
   queue: string,
   { quotas, skip }: { readonly quotas: readonly Quota[]; readonly skip: number },
-): Promise<readonly { readonly line: ReadyLine; readonly items: readonly string[] }[]> {
+): Promise<readonly { readonly line: ReadyLine; readonly items: readonly JobDocument[] }[]> {
+  const found = await findFirst(db, queue, { quotas, skip });
+  const [only] = quotas;
+  if (only !== undefined && quotas.length === 1) return [{ line: only.line, items: found }];
+  const byGroup = Map.groupBy(found, ({ group }) => group);
+  return quotas.map(({ line }) => ({ line, items: byGroup.get(line.group) ?? [] }));
+}
+
+async function findFirst(
+  db: Database,
+  queue: string,
+  { quotas, skip }: { readonly quotas: readonly Quota[]; readonly skip: number },
+): Promise<JobDocument[]> {
   const isHeadsOnly = skip === 0 && quotas.every(({ jobs }) => jobs === 1);
-  if (isHeadsOnly) return quotas.map(({ line }) => ({ line, items: [line.head] }));
-  const [first, ...rest] = quotas.map((quota) => stagesOf(queue, quota, skip));
+  if (isHeadsOnly) {
+    const heads = { _id: { $in: quotas.map(({ line }) => line.head) }, ready: queue };
+    return db.find<JobDocument>("jobs", heads, { projection: UNSEEN, hint: "_id_" });
+  }
+  const [first, ...rest] = quotas.map(({ line, jobs }) =>
+    stagesOf(queue, { group: line.group, jobs, skip }),
+  );
   const unions = rest.map((pipeline) => ({
     $unionWith: { coll: `${db.options.prefix}jobs`, pipeline },
   }));
-  const found = await db.aggregate<{ _id: string; group: string }>("jobs", [
-    ...(first ?? []),
-    ...unions,
-  ]);
-  const byGroup = Map.groupBy(found, ({ group }) => group);
-  return quotas.map(({ line }) => ({
-    line,
-    items: (byGroup.get(line.group) ?? []).map(({ _id }) => _id),
-  }));
+  return db.aggregate<JobDocument>("jobs", [...(first ?? []), ...unions]);
 }
 
-function stagesOf(queue: string, { line, jobs }: Quota, skip: number): Document[] {
+/** The jobs of a line in their order. */
+export function stagesOf(
+  queue: string,
+  { group, jobs, skip }: { readonly group: string; readonly jobs: number; readonly skip: number },
+): Document[] {
   return [
-    { $match: { ready: queue, group: line.group } },
+    { $match: { ready: queue, group } },
     { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
     ...(skip === 0 ? [] : [{ $skip: skip }]),
     { $limit: jobs },
-    { $project: { group: 1 } },
+    { $project: UNSEEN },
   ];
 }

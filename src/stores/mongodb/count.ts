@@ -7,6 +7,7 @@ import { COUNTED_TO } from "../../core/line.ts";
 import type { JobRef, QueueCounts } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import { ENDED, isTombstone, type AnyJob } from "./schema.ts";
+import { wholeJob } from "./whole-job.ts";
 
 export async function count(db: Database): Promise<QueueCounts[]> {
   const [queues, now] = await Promise.all([
@@ -33,14 +34,23 @@ async function countOne(db: Database, queue: string, now: number): Promise<Queue
 
 /** How many ready jobs are before it in its line, moved into the line already or not. */
 export async function place(db: Database, { id }: JobRef): Promise<number | null> {
-  const projection = { queue: 1, group: 1, priority: 1, seq: 1, status: 1, runAt: 1, gone: 1 };
+  const projection = {
+    queue: 1,
+    group: 1,
+    priority: 1,
+    seq: 1,
+    status: 1,
+    runAt: 1,
+    createdAt: 1,
+    gone: 1,
+  };
   const [found, now] = await Promise.all([
     db.find<AnyJob>("jobs", { _id: id }, { projection }),
     db.now(),
   ]);
   const [job] = found;
   if (job === undefined || isTombstone(job)) return null;
-  const { queue, group, priority, seq, status, runAt } = job;
+  const { queue, group, priority, seq, status, runAt } = wholeJob(job);
   if (status !== "queued" || runAt > now) return null;
   const isBefore = {
     group,

@@ -5,11 +5,15 @@
 import type { Clock } from "./clock.ts";
 import type { CollectionLike, CursorLike, DbLike, Document, SessionLike } from "./driver-like.ts";
 import { duplicatesIn } from "./mongodb-error.ts";
+import type { KnownQueues } from "./known-queues.ts";
 import type { CollectionName } from "./schema.ts";
 
 /** Numbers come back as numbers, whatever the caller's own client is set to. */
 const PLAIN = { promoteLongs: true, promoteValues: true, useBigInt64: false, bsonRegExp: false };
 const MAJORITY = { writeConcern: { w: "majority", journal: true }, readPreference: "primary" };
+/** What is asked for comes with the first reply. Left to itself the server sends 101, then the rest. */
+const ONE_BATCH = { batchSize: 1_000 };
+const PART = 100;
 /** For what only saves work if it is kept. */
 export const LIGHTLY = { writeConcern: { w: 1 } };
 
@@ -19,6 +23,7 @@ export interface DatabaseOptions {
   readonly clock: Clock;
   readonly deadlineMs: number;
   readonly remembersMs: number;
+  readonly known: KnownQueues;
   /** A caller's own transaction, in which everything happens. */
   readonly session?: SessionLike;
 }
@@ -31,6 +36,21 @@ export interface FindOptions {
   readonly hint?: string;
   /** For a sort that no index does: the documents may be large. */
   readonly allowDiskUse?: true;
+}
+
+export interface Reserved {
+  /** The first of the numbers. */
+  readonly first: number;
+  readonly now: number;
+  /** Another one each time that the bound of a queue was changed. */
+  readonly bounds: string;
+}
+
+/** What becomes of these documents, if the filter fits them. */
+export interface SameUpdate {
+  readonly ids: readonly string[];
+  readonly filter: Document;
+  readonly update: Document;
 }
 
 export class Database {
@@ -73,7 +93,7 @@ export class Database {
    * with them, for processes that come later. Outside of a caller's transaction, which would keep
    * everybody else from it.
    */
-  async reserve(count: number): Promise<{ readonly first: number; readonly now: number }> {
+  async reserve(count: number): Promise<Reserved> {
     const { clock, deadlineMs } = this.options;
     const now = { $max: [{ $ifNull: ["$now", 0] }, clock.expression()] };
     const last = { $max: [{ $ifNull: ["$last", 0] }, { $multiply: [now, 1_000] }] };
@@ -81,17 +101,24 @@ export class Database {
       { _id: "head" },
       [{ $set: { last: { $add: [last, count] }, now } }],
       { upsert: true, returnDocument: "after", maxTimeMS: deadlineMs, ...LIGHTLY },
-    )) as { readonly last: number; readonly now: number };
-    return { first: head.last - count + 1, now: clock.saw(head.now) };
+    )) as { readonly last: number; readonly now: number; readonly bounds?: string };
+    const { last: end, bounds = "" } = head;
+    return { first: end - count + 1, now: clock.saw(head.now), bounds };
   }
 
   async find<T>(name: CollectionName, filter: Document, options: FindOptions = {}): Promise<T[]> {
-    const cursor = this.collection(name).find(filter, { ...this.#common, ...options });
+    const cursor = this.collection(name).find(filter, {
+      ...this.#common,
+      ...ONE_BATCH,
+      ...options,
+    });
     return all<T>(cursor);
   }
 
   async aggregate<T>(name: CollectionName, pipeline: readonly Document[]): Promise<T[]> {
-    return all<T>(this.collection(name).aggregate([...pipeline], this.#common));
+    return all<T>(
+      this.collection(name).aggregate([...pipeline], { ...this.#common, ...ONE_BATCH }),
+    );
   }
 
   /** By an index, and no further than `limit`. Inside a transaction there is only the slower way. */
@@ -111,12 +138,12 @@ export class Database {
   /** Answers the indexes of those that were there already. In a transaction that is an error. */
   async insert(
     name: CollectionName,
-    documents: readonly object[],
+    documents: readonly Document[],
     limits: Document = {},
   ): Promise<Set<number>> {
     const options = { ...this.#common, ordered: this.isInTransaction, ...limits };
     try {
-      await this.collection(name).insertMany(documents.map(present), options);
+      await this.collection(name).insertMany([...documents], options);
       return new Set();
     } catch (error) {
       const duplicates = this.isInTransaction ? null : duplicatesIn(error);
@@ -146,6 +173,18 @@ export class Database {
     return modifiedCount;
   }
 
+  /**
+   * Answers how many documents were found. In parts beside each other: the server gives each call one
+   * core, and a write of many documents is nearly all work. A caller's transaction has but one core.
+   */
+  async updateInParts(name: CollectionName, updates: readonly SameUpdate[]): Promise<number> {
+    const total = updates.reduce((sum, { ids }) => sum + ids.length, 0);
+    if (total === 0) return 0;
+    const parts = this.isInTransaction ? 1 : Math.max(1, Math.round(total / PART));
+    const found = split(updates, Math.ceil(total / parts)).map((part) => this.bulk(name, part));
+    return (await Promise.all(found)).reduce((sum, count) => sum + count, 0);
+  }
+
   async findOneAndUpdate(
     name: CollectionName,
     filter: Document,
@@ -163,6 +202,26 @@ export class Database {
   async deleteMany(name: CollectionName, filter: Document): Promise<number> {
     return (await this.collection(name).deleteMany(filter, this.#common)).deletedCount;
   }
+}
+
+/** Operations for a bulk, of at most so many documents in each part. */
+function split(updates: readonly SameUpdate[], size: number): Document[][] {
+  const parts: Document[][] = [];
+  let room = 0;
+  for (const { ids, filter, update } of updates) {
+    for (let start = 0; start < ids.length;) {
+      if (room === 0) {
+        parts.push([]);
+        room = size;
+      }
+      const some = ids.slice(start, start + room);
+      const operation = { filter: { _id: { $in: some }, ...filter }, update };
+      parts.at(-1)?.push({ updateMany: operation });
+      room -= some.length;
+      start += some.length;
+    }
+  }
+  return parts;
 }
 
 /** What is null or undefined is absent. */

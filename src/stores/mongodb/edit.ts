@@ -8,6 +8,7 @@ import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { duplicatesIn, isDuplicateKey, isTooLate } from "./mongodb-error.ts";
 import type { AnyJob, JobDocument, Tombstone } from "./schema.ts";
+import { wholeJob } from "./whole-job.ts";
 
 /** What becomes of the fields of a job; null takes one away. */
 export type Changes = { -readonly [K in keyof Omit<JobDocument, "_id" | "v">]?: JobDocument[K] };
@@ -74,7 +75,7 @@ async function editOnce<Answer>(
     db.find<AnyJob>("jobs", { _id: { $in: ids } }, { projection }),
     db.now(),
   ]);
-  const byId = new Map(jobs.map((job) => [job._id, job]));
+  const byId = new Map(jobs.map((job) => [job._id, wholeJob(job)]));
   const v = randomUUID();
   const writes: Write<Answer>[] = [];
   for (const one of edits) {
@@ -163,7 +164,7 @@ function operationOf(
     return { replaceOne: { filter, replacement: present({ ...tombstone, v }) } };
   }
   if (changes === undefined) return null;
-  return { updateOne: { filter, update: updateOf({ ...changes }, v) } };
+  return { updateOne: { filter, update: updateOf({ ...changes, fresh: null }, v) } };
 }
 
 /** What is null is taken away: a field that marks a place must not exist elsewhere. */

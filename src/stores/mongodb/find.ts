@@ -10,6 +10,7 @@ import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { LONG_PARTS, summaryOf } from "./job-view.ts";
 import type { JobDocument } from "./schema.ts";
+import { wholeJob } from "./whole-job.ts";
 
 const LOOK_AT_MOST = 2_000;
 
@@ -21,7 +22,7 @@ export async function find(db: Database, filter: JobFilter, page: PageRequest): 
     { _id: { $in: ids }, seq: { $exists: true } },
     { projection: LONG_PARTS },
   );
-  const byId = new Map(found.map((job) => [job._id, job]));
+  const byId = new Map(found.map((job) => [job._id, wholeJob(job)]));
   const now = await db.now();
   // What has changed between the two looks and fits no more is left out.
   const jobs = ids.flatMap((id) => byId.get(id) ?? []).filter((job) => matches(job, filter, now));
@@ -149,7 +150,7 @@ function restOf(
   const conditions: Document[] = [];
   if (status !== undefined) conditions.push({ status: { $in: status } });
   if (delayed !== undefined) {
-    conditions.push({ status: "queued", runAt: delayed ? { $gt: now } : { $lte: now } });
+    conditions.push({ status: "queued", runAt: delayed ? { $gt: now } : { $not: { $gt: now } } });
   }
   if (queue !== undefined) conditions.push({ queue });
   if (group !== undefined) conditions.push({ group });

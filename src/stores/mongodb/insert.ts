@@ -3,7 +3,6 @@
  * case asks nothing before it writes; only what was refused is looked at. Where more must be decided
  * (the room of a queue, a caller's transaction, which a refusal would end), one looks first.
  */
-import { randomUUID } from "node:crypto";
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
 import type { InsertResult } from "../../core/store.ts";
@@ -12,25 +11,22 @@ import type { Database } from "./database.ts";
 import { throughGate } from "./gate.ts";
 import { addFree } from "./busy-key.ts";
 import { askedKey, keyOf, Standers } from "./keys.ts";
-import { knowQueues } from "./queue-book.ts";
 import type { JobDocument, QueueDocument } from "./schema.ts";
 import { inLine, isSoon } from "./standing.ts";
 import type { Told } from "./told.ts";
 
 const MOST_ROUNDS = 50;
+/** Whoever changes the job gives it another one. */
+const FIRST_VERSION = "";
 
 export async function insert(
   db: Database,
   jobs: readonly NewJob[],
   { evenIfFull, told }: { readonly evenIfFull: boolean; readonly told: Told },
 ): Promise<InsertResult[]> {
-  const [queues, { first, now }] = await Promise.all([
-    knowQueues(
-      db,
-      jobs.map(({ queue }) => queue),
-    ),
-    db.reserve(jobs.length),
-  ]);
+  const { first, now, bounds } = await db.reserve(jobs.length);
+  const names = new Set(jobs.map(({ queue }) => queue));
+  const queues = await db.options.known.of(db, names, bounds);
   const documents = jobs.map((job, index) => newDocument(job, { seq: first + index, now }));
   const rooms = evenIfFull ? [] : queues.filter(({ maxWaiting }) => maxWaiting !== undefined);
   const add = (room: Room | null): Promise<InsertResult[]> =>
@@ -165,17 +161,20 @@ export function newDocument(
   const { queue, group, type, payload, priority, maxAttempts, tags, meta, trace } = job;
   const dedupe = job.dedupe === null ? null : { ...job.dedupe };
   return {
+    // What the indexes ask for comes first: the server looks through the fields in their order.
     _id: job.id,
-    v: randomUUID(),
-    queue,
+    ...inLine(queue, { runAt, now }),
     group,
-    type,
     priority,
     seq,
+    type,
+    queue,
     status: "queued",
-    payload,
-    attempts: 0,
+    ...(maxAttempts > 0 ? { fresh: true } : {}),
+    ...keyOf({ queue, status: "queued", createdAt: now, dedupe }, now),
+    v: FIRST_VERSION,
     maxAttempts,
+    attempts: 0,
     crashes: 0,
     deferrals: 0,
     fence: 0,
@@ -187,7 +186,6 @@ export function newDocument(
     trace,
     dedupe,
     from,
-    ...keyOf({ queue, status: "queued", createdAt: now, dedupe }, now),
-    ...inLine(queue, { runAt, now }),
+    payload,
   };
 }

@@ -4,6 +4,7 @@ import type { JobRef, LeasedJob } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import { isRemembered } from "./moves.ts";
 import { isTombstone, type AnyJob, type JobDocument } from "./schema.ts";
+import { wholeJob } from "./whole-job.ts";
 
 /** What `find` shows nothing of. */
 export const LONG_PARTS = { checkpoint: 0, steps: 0, logs: 0, history: 0, owed: 0 };
@@ -55,12 +56,20 @@ function storedOf(job: JobDocument): StoredJob {
   };
 }
 
+/** The handle of a job of which everything is known that its success will change. */
+export const PLAIN = "plain";
+
+/** Leased for the first time, never changed before, and it has no key that its end would free. */
+function isPlain({ fresh, dedupe }: JobDocument): boolean {
+  return fresh === true && dedupe?.lifetime !== "until-finished";
+}
+
+/** `job` is as the lease has made it; whether it was fresh, as it was before. */
 export function leasedOf(job: JobDocument): LeasedJob {
   return {
     id: job._id,
     queue: job.queue,
-    // A job is found by its id here: there is nothing more to note.
-    handle: job._id,
+    handle: isPlain(job) ? PLAIN : "",
     fence: job.fence,
     group: job.group,
     type: job.type,
@@ -94,7 +103,7 @@ export async function get(
   return ids.map((id) => {
     const job = byId.get(id);
     if (job === undefined) return null;
-    if (!isTombstone(job)) return storedOf(job);
+    if (!isTombstone(job)) return storedOf(wholeJob(job));
     return isRemembered(job, now) ? "pruned" : null;
   });
 }

@@ -4,12 +4,16 @@
  *
  * A queue without caps is leased from by everybody at once: `claim.ts` decides who gets a job. Under
  * caps one call at a time passes the queue's gate and counts what is leased.
+ *
+ * One queue with one line and no caps, as most are, is seen in one question (`glance.ts`). Everywhere
+ * else one looks step by step.
  */
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { candidates, claim, unclaim } from "./claim.ts";
 import { Crowds } from "./crowds.ts";
 import type { Database } from "./database.ts";
 import { throughGate, type Gate } from "./gate.ts";
+import { glance, type Glance } from "./glance.ts";
 import { leasedOf } from "./job-view.ts";
 import { LineWalk, type ReadyLine, type Window } from "./line-walk.ts";
 import { moveDue } from "./move-due.ts";
@@ -17,7 +21,7 @@ import { comeBackAt } from "./outlook.ts";
 import { findQueues, hasCaps, heldUntil } from "./queue-book.ts";
 import type { JobDocument, QueueDocument } from "./schema.ts";
 import { Shares, type Demand } from "./shares.ts";
-import { interleave, planTurns, type Turn } from "./turns.ts";
+import { interleave, planTurns, type Plan, type Turn } from "./turns.ts";
 
 /** How often a call that others got ahead of looks again. */
 const MOST_COLLISIONS = 12;
@@ -34,6 +38,8 @@ interface Call {
   readonly jobs: LeasedJob[];
   /** How many may still come from capped lines. */
   cappedLeft: number;
+  /** What was seen of its only queue and is not used yet. */
+  glance: Glance | null;
 }
 
 export class Leases {
@@ -41,20 +47,27 @@ export class Leases {
   readonly #walk = new LineWalk();
   readonly #turns = new Map<string, Turn>();
   readonly #crowds = new Crowds();
+  /** The group of the line that was a queue's only one; and the queues with several lines, or caps. */
+  readonly #onlyLine = new Map<string, string>();
+  readonly #unplain = new Set<string>();
 
   async lease(db: Database, request: LeaseRequest): Promise<LeaseReply> {
     const names = request.queues.filter(({ limit }) => limit > 0).map(({ queue }) => queue);
     if (names.length === 0) return { jobs: [], nextInMs: null };
-    const [queues, now] = await Promise.all([findQueues(db, names), db.now()]);
-    const demands = demandsOf(request, queues);
     const { limit, cappedLimit = limit } = request;
-    const call: Call = { db, now, request, jobs: [], cappedLeft: cappedLimit };
+    const [glance, now] = await Promise.all([this.#glance(db, names, request), db.now()]);
+    const queues = glance === null ? await findQueues(db, names) : toArray(glance.queue);
+    const demands = demandsOf(request, queues);
+    const call: Call = { db, now, request, jobs: [], cappedLeft: cappedLimit, glance };
     const open = demands.filter(({ queue }) => heldUntil(queue.holds, now) === null);
-    // Twice what the call may take keeps ahead of it.
-    const moves = open.map(({ name, limit: most }) =>
-      moveDue(db, name, { now, atMost: Math.max(200, 2 * most) }),
-    );
-    await Promise.all(moves);
+    if (glance === null || glance.dueAt <= now) {
+      // Twice what the call may take keeps ahead of it.
+      const moves = open.map(({ name, limit: most }) =>
+        moveDue(db, name, { now, atMost: Math.max(200, 2 * most) }),
+      );
+      await Promise.all(moves);
+      call.glance = null;
+    }
     if (limit > 0) {
       await this.#shares.shareOut(open, limit, (queue, atMost) => this.#take(call, queue, atMost));
       if (call.jobs.length >= limit) return { jobs: call.jobs, nextInMs: 0 };
@@ -65,9 +78,34 @@ export class Leases {
     return { jobs: call.jobs, nextInMs: nextAt === Infinity ? null : Math.max(0, nextAt - now) };
   }
 
+  /** Of a plain queue that is asked for alone; null for all others. */
+  async #glance(
+    db: Database,
+    names: readonly string[],
+    { limit, queues }: LeaseRequest,
+  ): Promise<Glance | null> {
+    const [name] = names;
+    if (name === undefined || names.length > 1 || this.#unplain.has(name)) return null;
+    const jobs = Math.min(limit, ...queues.filter((one) => one.limit > 0).map((one) => one.limit));
+    if (jobs <= 0) return null;
+    const skip = this.#crowds.skip(name, [{ jobs }]);
+    return glance(db, name, { group: this.#onlyLine.get(name) ?? "", jobs, skip });
+  }
+
+  /** For the next glance. */
+  #remember(queue: string, { lines, isAll }: Window): void {
+    const [only] = lines;
+    if (!isAll || lines.length > 1) this.#unplain.add(queue);
+    else {
+      this.#unplain.delete(queue);
+      if (only !== undefined) this.#onlyLine.set(queue, only.group);
+    }
+  }
+
   /** Hands out up to so many jobs of this queue, line by line; answers how many. */
   async #take(call: Call, queue: QueueDocument, atMost: number): Promise<number> {
     if (!hasCaps(queue)) return this.#takeTurns(call, queue, { atMost, gate: null });
+    this.#unplain.add(queue._id);
     const isAllCapped = queue.maxActive !== undefined || queue.maxActivePerGroup !== undefined;
     if (isAllCapped && call.cappedLeft <= 0) return 0;
     return throughGate(call.db, queue._id, (gate) =>
@@ -85,7 +123,11 @@ export class Leases {
     let collisions = 0;
     for (let windows = 0; taken < atMost && windows < MOST_WINDOWS; windows++) {
       const turn = this.#turns.get(queue._id) ?? FIRST_TURN;
-      const window = await this.#walk.look(db, queue, { now, turn });
+      // Behind the gate one looks again: what counts is what is so there.
+      const seen = gate === null ? call.glance : null;
+      call.glance = null;
+      const window = await this.#walk.look(db, queue, { now, turn, heads: seen?.heads });
+      if (gate === null) this.#remember(queue._id, window);
       const ring = ringOf(window, turn);
       const wanted = { jobs: Math.min(atMost - taken, window.room), ofCapped: call.cappedLeft };
       const plan = planTurns(ring, wanted, turn);
@@ -93,16 +135,14 @@ export class Leases {
         if (window.room <= 0 || !this.#goOn(queue, window)) break;
         continue;
       }
-      const skip = this.#crowds.skip(queue._id, plan.quotas);
-      const packs = await candidates(db, queue._id, { quotas: plan.quotas, skip });
-      const ids = interleave(packs);
-      if (ids.length === 0) {
+      const found = seenBy(seen, plan) ?? (await this.#candidates(db, queue, plan));
+      if (found.length === 0) {
         this.#crowds.left(queue._id);
         if (++collisions > MOST_COLLISIONS) break;
         continue;
       }
       const { worker, leaseMs } = call.request;
-      const jobs = await claim(db, ids, { queue: queue._id, worker, leaseMs, now });
+      const jobs = await claim(db, found, { queue: queue._id, worker, leaseMs, now });
       if (gate !== null && !(await gate.isOurs())) {
         await unclaim(db, jobs);
         break;
@@ -111,13 +151,22 @@ export class Leases {
       taken += jobs.length;
       call.cappedLeft -= cappedAmong(jobs, ring);
       for (const job of jobs) call.jobs.push(leasedOf(job));
-      if (jobs.length === ids.length) this.#crowds.alone(queue._id);
+      if (jobs.length === found.length) this.#crowds.alone(queue._id);
       else {
         this.#crowds.met(queue._id);
         if (++collisions > MOST_COLLISIONS) break;
       }
     }
     return taken;
+  }
+
+  async #candidates(
+    db: Database,
+    { _id: queue }: QueueDocument,
+    { quotas }: Plan<ReadyLine>,
+  ): Promise<readonly JobDocument[]> {
+    const skip = this.#crowds.skip(queue, quotas);
+    return interleave(await candidates(db, queue, { quotas, skip }));
   }
 
   /** On to the next window; after the last one, once more through all lines. */
@@ -137,6 +186,19 @@ function demandsOf(
     const queue = queues.find(({ _id }) => _id === name);
     return queue === undefined || limit <= 0 ? [] : [{ name, queue, limit, weight }];
   });
+}
+
+/** The jobs of this plan, if a glance has seen them already. */
+function seenBy(seen: Glance | null, { quotas }: Plan<ReadyLine>): readonly JobDocument[] | null {
+  const [only] = quotas;
+  if (seen === null || only === undefined || quotas.length > 1) return null;
+  const { asked, first } = seen;
+  if (only.line.group !== asked.group || only.jobs > asked.jobs) return null;
+  return first.slice(0, only.jobs);
+}
+
+function toArray<T>(one: T | undefined): T[] {
+  return one === undefined ? [] : [one];
 }
 
 /** The open lines, beginning with the one whose turn it is. */

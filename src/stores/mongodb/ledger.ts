@@ -7,7 +7,7 @@ import type {
   LedgerPage,
   StoredEntry,
 } from "../../core/ledger.ts";
-import type { Database } from "./database.ts";
+import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import type { EntryDocument } from "./schema.ts";
 
@@ -30,7 +30,7 @@ export async function append(
   const documents = entries.map((entry, index) =>
     entryDocument(entry, { seq: first + index, now }),
   );
-  const duplicates = await db.insert("ledger", documents);
+  const duplicates = await db.insert("ledger", documents.map(present));
   return entries.map((_, index) => (duplicates.has(index) ? "duplicate" : "added"));
 }
 

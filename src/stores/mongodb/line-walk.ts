@@ -6,6 +6,7 @@
  * walk through all of them.
  */
 import type { Database } from "./database.ts";
+import type { Document } from "./driver-like.ts";
 import type { LineDocument, QueueDocument } from "./schema.ts";
 import { hasCaps, heldUntil } from "./queue-book.ts";
 import type { Turn, TurnTaker } from "./turns.ts";
@@ -30,18 +31,21 @@ export interface Window {
   readonly isAll: boolean;
 }
 
+interface Look {
+  readonly now: number;
+  readonly turn: Turn;
+  /** Of all lines, if they were read already. */
+  readonly heads?: readonly Head[] | undefined;
+}
+
 export class LineWalk {
   /** The groups of the queues that have more than fit into a window, sorted. */
   readonly #known = new Map<string, readonly string[]>();
 
   /** All lines if they are few, else a window that begins with the one whose turn it is. */
-  async look(
-    db: Database,
-    queue: QueueDocument,
-    { now, turn }: { readonly now: number; readonly turn: Turn },
-  ): Promise<Window> {
+  async look(db: Database, queue: QueueDocument, { now, turn, heads }: Look): Promise<Window> {
     const known = this.#known.get(queue._id) ?? [];
-    if (known.length > 0) {
+    if (heads === undefined && known.length > 0) {
       const { group, left } = turn;
       const from = group === null ? 0 : known.findIndex((one) => one > group);
       const end = from === -1 ? null : (known[from + WINDOW] ?? null);
@@ -49,7 +53,7 @@ export class LineWalk {
       const range = { ...start, ...(end === null ? {} : { $lte: end }) };
       return { ...(await linesIn(db, queue, { now, range })), end, isAll: false };
     }
-    const all = await linesIn(db, queue, { now });
+    const all = await linesIn(db, queue, { now, ...(heads === undefined ? {} : { heads }) });
     if (all.lines.length > WINDOW) {
       this.#known.set(
         queue._id,
@@ -65,24 +69,36 @@ export class LineWalk {
   }
 }
 
-interface Head {
+/** A line's group and its first job. */
+export interface Head {
   readonly _id: string;
   readonly head: string;
+}
+
+/** From line to line through the index. */
+export function walkOf(queue: string, range: Document = {}): Document[] {
+  return [
+    { $match: { ready: queue, ...range } },
+    { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
+    { $group: { _id: "$group", head: { $first: "$_id" } } },
+  ];
 }
 
 /** The lines with ready jobs, by group, and what holds or caps each. */
 export async function linesIn(
   db: Database,
   queue: QueueDocument,
-  { now, range = {} }: { readonly now: number; readonly range?: Record<string, string> },
+  look: {
+    readonly now: number;
+    readonly range?: Record<string, string>;
+    readonly heads?: readonly Head[];
+  },
 ): Promise<{ readonly lines: ReadyLine[]; readonly room: number }> {
+  const { now, range = {} } = look;
   const name = queue._id;
   const isRange = Object.keys(range).length > 0;
-  const heads = await db.aggregate<Head>("jobs", [
-    { $match: { ready: name, ...(isRange ? { group: range } : {}) } },
-    { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
-    { $group: { _id: "$group", head: { $first: "$_id" } } },
-  ]);
+  const walk = walkOf(name, isRange ? { group: range } : {});
+  const heads = [...(look.heads ?? (await db.aggregate<Head>("jobs", walk)))];
   heads.sort((a, b) => (a._id < b._id ? -1 : 1));
   const groups = { $in: heads.map(({ _id }) => _id) };
   const isCappedQueue = hasCaps(queue);

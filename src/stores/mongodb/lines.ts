@@ -3,6 +3,7 @@
  * its own; a queue notes that it has such lines before the first of them is written, so that a lease
  * of a queue without any need not look for them.
  */
+import { randomUUID } from "node:crypto";
 import type { HoldChange, LimitChange, LineRef } from "../../core/line.ts";
 import { instantAfter } from "./clock.ts";
 import { present, type Database } from "./database.ts";
@@ -70,6 +71,12 @@ export async function limit(
     return { change, pipeline, upsert: true };
   });
   await patchAll(db, patches);
+  if (changes.some(({ maxWaiting }) => maxWaiting !== undefined)) await noteBounds(db);
+}
+
+/** Told to everybody who inserts, with the numbers of his jobs. */
+async function noteBounds(db: Database): Promise<void> {
+  await db.updateMany("head", { _id: "head" }, { $set: { bounds: randomUUID() } });
 }
 
 interface Patch {

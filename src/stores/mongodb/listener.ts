@@ -81,7 +81,9 @@ export class Listener {
 
   async #follow(mark: string, onHeard: () => void): Promise<void> {
     const tail = { tailable: true, awaitData: true, maxAwaitTimeMS: AWAIT_MS };
-    const cursor = this.#options.wake.find({}, tail);
+    // Of our own words only the marks: the server keeps the rest from us.
+    const news = { $or: [{ from: { $ne: this.#self } }, { mark: { $exists: true } }] };
+    const cursor = this.#options.wake.find(news, tail);
     this.#cursor = cursor;
     let isBehindMark = false;
     try {

@@ -24,7 +24,7 @@ import { checkPlace, openDatabase, type MongodbPlace, type OpenDatabase } from "
 import { cancel, remove, reschedule, revive } from "./operate.ts";
 import { clearOutbox, readOutbox } from "./outbox.ts";
 import { prune } from "./prune.ts";
-import { findQueues, hasCaps } from "./queue-book.ts";
+import { CapWatch } from "./queue-book.ts";
 import { reap } from "./reap.ts";
 import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
@@ -50,6 +50,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
   const clock = new Clock(options.now ?? null);
   const wakeups = new Wakeups();
   const inFlight = new Set<Promise<unknown>>();
+  const caps = new CapWatch();
   let life: Life | null = null;
   let opening: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
@@ -119,9 +120,8 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     if (queues.size > 0 || finished.length > 0) wakeups.done(queues, finished);
     const others = [...roomIn].filter((queue) => !queues.has(queue));
     if (others.length === 0) return;
-    findQueues(db, others).then(
-      (found) => {
-        const capped = found.filter(hasCaps).map(({ _id }) => _id);
+    caps.cappedAmong(db, others).then(
+      (capped) => {
         if (capped.length > 0) wakeups.done(capped, []);
       },
       () => {},
@@ -182,6 +182,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     async limit(changes) {
       openLife();
       if (changes.length > 0) await call((db, told) => limit(db, changes, told));
+      caps.forget();
     },
     lines: (queue, page) => call((db) => lines(db, queue, page)),
 

@@ -18,6 +18,7 @@ import {
   type DbLike,
   type Document,
 } from "./driver-like.ts";
+import { KnownQueues } from "./known-queues.ts";
 import { codeOf, storeError } from "./mongodb-error.ts";
 import { COLLECTIONS, INDEXES, type CollectionName } from "./schema.ts";
 import type { ServerFacts } from "./store-info.ts";
@@ -79,7 +80,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   const release = async (): Promise<void> => client?.close();
   try {
     const facts = await factsOf(db);
-    const database = new Database({ ...settings, db });
+    const database = new Database({ ...settings, db, known: new KnownQueues() });
     const wake = await setUp(database);
     // Whoever comes later begins where the clock has been.
     const [id] = await Promise.all([idOf(database), database.reserve(0)]);

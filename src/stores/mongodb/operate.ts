@@ -13,6 +13,7 @@ import { bury, endCancelled, requeue } from "./moves.ts";
 import { isTombstone, type JobDocument } from "./schema.ts";
 import { inLine, isSoon } from "./standing.ts";
 import type { Told } from "./told.ts";
+import { wholeJob } from "./whole-job.ts";
 
 type Answer = Omit<Change, "id">;
 type Rule = (job: JobDocument, now: number) => Thought<Answer>;
@@ -146,7 +147,7 @@ async function changeAll(
   if (extras.before !== undefined) {
     const filter = { _id: { $in: ids }, status: { $in: ["dead", "cancelled"] } };
     const found = await db.find<JobDocument>("jobs", filter, { projection: NEEDLESS });
-    const byId = new Map(found.map((job) => [job._id, job]));
+    const byId = new Map(found.map((job) => [job._id, wholeJob(job)]));
     const inOrder = ids.flatMap((id) => byId.get(id) ?? []);
     await extras.before(inOrder, await db.now());
   }

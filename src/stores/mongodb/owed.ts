@@ -3,7 +3,7 @@
  * cleared. Whoever finds it undone (the process that wrote it may be dead) does it again: all ids are
  * fixed, so what was done already is a duplicate.
  */
-import type { Database } from "./database.ts";
+import { present, type Database } from "./database.ts";
 import { edit } from "./edit.ts";
 import { addDocuments } from "./insert.ts";
 import { withLogs } from "./riders.ts";
@@ -108,7 +108,7 @@ async function addMissing(
   const missing = documents.filter(({ _id }, index) => {
     return !there.has(_id) && ids.indexOf(_id) === index;
   });
-  if (missing.length > 0) await db.insert(name, missing);
+  if (missing.length > 0) await db.insert(name, missing.map(present));
 }
 
 /** A chore: does what others have left undone. */

@@ -13,6 +13,8 @@ import { mongodbStore } from "./index.ts";
 
 const MANY = 3_000;
 const FEW = 100;
+/** By a lease, in one question. */
+const ASKED = ["jobs", "queues"];
 
 let database: MongodbDatabase;
 let store: Store;
@@ -37,17 +39,21 @@ afterAll(async () => {
 });
 
 interface Profiled {
+  readonly op?: string;
   readonly planSummary?: string;
   readonly docsExamined?: number;
   readonly keysExamined?: number;
 }
 
-async function operationsOf(work: () => Promise<unknown>): Promise<Profiled[]> {
+async function operationsOf(
+  work: () => Promise<unknown>,
+  collections: readonly string[] = ["jobs"],
+): Promise<Profiled[]> {
   const { db } = database;
   await db.command({ profile: 2 });
   await work();
   await db.command({ profile: 0 });
-  const ours = { ns: `${db.databaseName}.holdfast_jobs` };
+  const ours = { ns: { $in: collections.map((it) => `${db.databaseName}.holdfast_${it}`) } };
   const found = await db.collection("system.profile").find(ours).toArray();
   await db.collection("system.profile").drop();
   return found as Profiled[];
@@ -84,4 +90,19 @@ describe("on a collection that has grown", () => {
       }
     });
   }
+
+  it("a lease jumps from line to line, however long they are", async () => {
+    for (let time = 0; time < 2; time++) {
+      const operations = await operationsOf(() => jobs(5), ASKED);
+      for (const one of operations) expect(one.keysExamined ?? 0).toBeLessThan(FEW);
+    }
+  });
+
+  it("a lease of a queue with one line is a question and a write", async () => {
+    const queue = "one-line";
+    await insertSome(store, 20, { queue });
+    const lease = () => store.lease(leaseRequest(5, { queue }));
+    const operations = await operationsOf(lease, ASKED);
+    expect(operations.map(({ op }) => op)).toEqual(["command", "update"]);
+  });
 });

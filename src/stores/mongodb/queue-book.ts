@@ -43,3 +43,31 @@ export function heldUntil(holds: readonly Hold[] | undefined, now: number): numb
   const ends = holdsInForce(holds, now).map(({ until }) => until ?? Infinity);
   return ends.length === 0 ? null : Math.max(...ends);
 }
+
+/** How long a queue that had no caps is taken for one: what is asked for is only worth a hint. */
+const UNCAPPED_MS = 1_000;
+
+/** Of the queues in which leases have ended: those where somebody may wait for the room. */
+export class CapWatch {
+  /** When they were seen to have no caps, by our own steady clock. */
+  readonly #uncapped = new Map<string, number>();
+
+  async cappedAmong(db: Database, names: readonly string[]): Promise<string[]> {
+    const at = performance.now();
+    const isOpen = (name: string): boolean =>
+      at - (this.#uncapped.get(name) ?? -Infinity) < UNCAPPED_MS;
+    const asked = names.filter((name) => !isOpen(name));
+    if (asked.length === 0) return [];
+    const found = await findQueues(db, asked);
+    for (const queue of found) {
+      if (hasCaps(queue)) this.#uncapped.delete(queue._id);
+      else this.#uncapped.set(queue._id, at);
+    }
+    return found.filter(hasCaps).map(({ _id }) => _id);
+  }
+
+  /** Caps have changed. */
+  forget(): void {
+    this.#uncapped.clear();
+  }
+}

@@ -47,10 +47,7 @@ async function renewLight(
 ): Promise<RenewResult[]> {
   const now = await db.now();
   const extended = { leaseUntil: instantAfter(now, leaseMs), updatedAt: now };
-  const operations = renewals.map(({ id, fence }) => ({
-    updateOne: { filter: { _id: id, fence, status: "processing" }, update: { $set: extended } },
-  }));
-  await extend(db, operations);
+  await extend(db, renewals, { $set: extended });
   const ids = renewals.map(({ id }) => id);
   const projection = { status: 1, fence: 1, cancelWhy: 1 };
   const jobs = await db.find<JobDocument>("jobs", { _id: { $in: ids } }, { projection });
@@ -62,16 +59,27 @@ async function renewLight(
   });
 }
 
-async function extend(db: Database, operations: readonly Document[]): Promise<void> {
+/** Jobs that were leased together have the same fence, and are extended by one statement. */
+async function extend(db: Database, renewals: readonly Renewal[], update: Document): Promise<void> {
+  const together = Map.groupBy(renewals, ({ fence }) => fence);
   try {
+    const operations = [...together.values()].map((some) => extension(some, update));
     await db.bulk("jobs", operations, { maxTimeMS: TOGETHER_MS });
   } catch (error) {
     if (!isTooLate(error)) throw error;
-    const alone = operations.map((one) => db.bulk("jobs", [one], { maxTimeMS: ALONE_MS }));
+    const alone = renewals.map((one) =>
+      db.bulk("jobs", [extension([one], update)], { maxTimeMS: ALONE_MS }),
+    );
     for (const done of await Promise.allSettled(alone)) {
       if (done.status === "rejected" && !isTooLate(done.reason)) throw done.reason;
     }
   }
+}
+
+function extension(renewals: readonly Renewal[], update: Document): Document {
+  const _id = { $in: renewals.map(({ id }) => id) };
+  const fence = renewals[0]?.fence;
+  return { updateMany: { filter: { _id, fence, status: "processing" }, update } };
 }
 
 async function renewHeavy(

@@ -18,7 +18,7 @@
  * documents that have it: `ready` (in its line), `due` (later), `leased`. Finished jobs have none. A
  * status that every move writes into an index of its own costs more than all the rest: so there is
  * none, and jobs of a status are found where they stand (`find.ts`).
- * What is null or empty is absent.
+ * What is null or empty is absent, and so is what every new job has (`whole-job.ts`).
  */
 import type {
   AttemptRecord,
@@ -84,6 +84,8 @@ export interface JobDocument {
   /** The count of the last renewal of this lease whose riders were written. */
   readonly ridersOrder?: number | null;
   readonly cancelWhy?: Why | null;
+  /** Nobody has changed it since it was inserted, so whoever has read it knows it. */
+  readonly fresh?: true | null;
   /** The queue, while it stands there. */
   readonly ready?: string | null;
   readonly due?: string | null;

@@ -13,13 +13,13 @@ import { conclude } from "./conclude.ts";
 import type { Database } from "./database.ts";
 import { edit, updateOf, type Changes, type Edit } from "./edit.ts";
 import { newDocument } from "./insert.ts";
+import { PLAIN } from "./job-view.ts";
 import { entryDocument } from "./ledger.ts";
 import { bury, isRemembered } from "./moves.ts";
 import { pay, type Debt } from "./owed.ts";
 import { knowQueues } from "./queue-book.ts";
 import { isHeldBy, takeAlong } from "./riders.ts";
 import { isTombstone, type AnyJob, type Owed } from "./schema.ts";
-import { NOWHERE } from "./standing.ts";
 import type { Told } from "./told.ts";
 
 export async function settle(
@@ -27,10 +27,10 @@ export async function settle(
   settlements: readonly Settlement[],
   told: Told,
 ): Promise<SettleResult[]> {
-  const ids = settlements.map(({ id }) => id);
-  // Of two settlements of one job the first counts, so both are settled with thought, in their order.
-  const once = settlements.filter(({ id }) => ids.indexOf(id) === ids.lastIndexOf(id));
-  const plain = await settlePlainly(db, once.filter(isPlain), told);
+  // Of two settlements of one job the first counts, so all are settled with thought, in their order.
+  const isOnce = new Set(settlements.map(({ id }) => id)).size === settlements.length;
+  const plain = await settlePlainly(db, isOnce ? settlements.filter(isPlain) : [], told);
+  if (plain.size === settlements.length) return settlements.map(() => "settled");
   const rest = settlements.filter((settlement) => !plain.has(settlement));
   const results: SettleResult[] = [];
   for (const part of inParts(rest)) results.push(...(await settleWithThought(db, part, told)));
@@ -40,9 +40,10 @@ export async function settle(
 }
 
 function isPlain(settlement: Settlement): boolean {
-  const { outcome, riders, spawn, entries, outbox, discard } = settlement;
+  const { handle, outcome, riders, spawn, entries, outbox, discard } = settlement;
+  if (handle !== PLAIN || outcome.kind !== "succeed" || riders !== undefined) return false;
   const brings = [spawn, entries, outbox].some((items) => items !== undefined && items.length > 0);
-  return outcome.kind === "succeed" && riders === undefined && !brings && discard !== true;
+  return !brings && discard !== true;
 }
 
 /** A spawned job may want a key that a later settlement frees: that one must wait. */
@@ -65,19 +66,13 @@ async function settlePlainly(
 ): Promise<Set<Settlement>> {
   if (settlements.length === 0) return new Set();
   const [now, v] = [await db.now(), randomUUID()];
-  const operations = alike(settlements).map((group) => {
+  const updates = alike(settlements).map((group) => {
     const [{ fence, outcome }] = group;
-    const filter = {
-      _id: { $in: group.map(({ id }) => id) },
-      fence,
-      status: "processing",
-      attempts: 1,
-      "dedupe.lifetime": { $ne: "until-finished" },
-    };
+    const ids = group.map(({ id }) => id);
     const changes = { ...succeeded(now), ...resultOf(outcome), settledFence: fence };
-    return { updateMany: { filter, update: updateOf(changes, v) } };
+    return { ids, filter: { fence, status: "processing" }, update: updateOf(changes, v) };
   });
-  const matched = await db.bulk("jobs", operations);
+  const matched = await db.updateInParts("jobs", updates);
   const isAll = matched === settlements.length;
   const ids = settlements.map(({ id }) => id);
   const done = isAll
@@ -97,7 +92,8 @@ function alike(settlements: readonly Settlement[]): [Settlement, ...Settlement[]
   const groups = new Map<string, [Settlement, ...Settlement[]]>();
   for (const settlement of settlements) {
     const { fence, outcome } = settlement;
-    const name = JSON.stringify([fence, resultOf(outcome)]);
+    const result = resultOf(outcome);
+    const name = "result" in result ? JSON.stringify([fence, result]) : String(fence);
     const group = groups.get(name);
     if (group === undefined) groups.set(name, [settlement]);
     else group.push(settlement);
@@ -105,22 +101,22 @@ function alike(settlements: readonly Settlement[]): [Settlement, ...Settlement[]
   return [...groups.values()];
 }
 
+/** Whatever else an end takes away, a job at its first attempt does not have. */
 function succeeded(now: number): Changes {
   return {
-    ...NOWHERE,
     status: "succeeded",
     finishedAt: now,
     updatedAt: now,
+    leased: null,
     leaseUntil: null,
-    exhausted: null,
     cancelWhy: null,
-    error: null,
   };
 }
 
 function resultOf(outcome: Settlement["outcome"]): Changes {
   if (outcome.kind !== "succeed") return {};
-  return { result: outcome.result, resultDropped: outcome.resultDropped || null };
+  const { result, resultDropped } = outcome;
+  return { ...(result === null ? {} : { result }), ...(resultDropped ? { resultDropped } : {}) };
 }
 
 interface Settled {
