@@ -1,6 +1,6 @@
 /**
- * Leasing. Shares between the asked queues (`shares.ts`), turns between the lines of a queue
- * (`turns.ts`), priority and age inside a line (the index `ready`). Held and full lines are passed by.
+ * Leasing. Shares between the asked queues (`core/shares.ts`), turns between the lines of a queue
+ * (`core/turns.ts`), priority and age inside a line (the index `ready`). Held and full lines are passed by.
  *
  * A queue without caps is leased from by everybody at once: `claim.ts` decides who gets a job. Under
  * caps one call at a time passes the queue's gate and counts what is leased.
@@ -8,27 +8,33 @@
  * One queue with one line and no caps, as most are, is seen in one question (`glance.ts`). Everywhere
  * else one looks step by step.
  */
+import { Shares, type Demand } from "../../core/shares.ts";
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
+import { interleave, planTurns, type Plan } from "../../core/turns.ts";
 import { candidates, claim, unclaim } from "./claim.ts";
 import { Crowds } from "./crowds.ts";
 import type { Database } from "./database.ts";
 import { throughGate, type Gate } from "./gate.ts";
 import { glance, type Glance } from "./glance.ts";
 import { leasedOf } from "./job-view.ts";
-import { LineWalk, type ReadyLine, type Window } from "./line-walk.ts";
+import { LineWalk, type GroupTurn, type ReadyLine, type Window } from "./line-walk.ts";
 import { moveDue } from "./move-due.ts";
 import { comeBackAt } from "./outlook.ts";
 import { findQueues, hasCaps, heldUntil } from "./queue-book.ts";
 import type { JobDocument, QueueDocument } from "./schema.ts";
-import { Shares, type Demand } from "./shares.ts";
-import { interleave, planTurns, type Plan, type Turn } from "./turns.ts";
 
 /** How often a call that others got ahead of looks again. */
 const MOST_COLLISIONS = 12;
 /** Windows of lines looked through by one call for one that is open. */
 const MOST_WINDOWS = 64;
 
-const FIRST_TURN: Turn = { group: null, left: 0 };
+const FIRST_TURN: GroupTurn = { line: null, left: 0 };
+
+type LinesPlan = Plan<ReadyLine, GroupTurn["line"]>;
+
+interface QueueDemand extends Demand {
+  readonly queue: QueueDocument;
+}
 
 /** One call of `lease`, and what has come of it so far. */
 interface Call {
@@ -45,7 +51,7 @@ interface Call {
 export class Leases {
   readonly #shares = new Shares();
   readonly #walk = new LineWalk();
-  readonly #turns = new Map<string, Turn>();
+  readonly #turns = new Map<string, GroupTurn>();
   readonly #crowds = new Crowds();
   /** The group of the line that was a queue's only one; and the queues with several lines, or caps. */
   readonly #onlyLine = new Map<string, string>();
@@ -69,7 +75,11 @@ export class Leases {
       call.glance = null;
     }
     if (limit > 0) {
-      await this.#shares.shareOut(open, limit, (queue, atMost) => this.#take(call, queue, atMost));
+      const rounds = this.#shares.rounds(open, limit);
+      for (let ask = rounds.next(); ask.done !== true;) {
+        const { demand, atMost } = ask.value;
+        ask = rounds.next(await this.#take(call, demand.queue, atMost));
+      }
       if (call.jobs.length >= limit) return { jobs: call.jobs, nextInMs: 0 };
     }
     const wantsCapped = cappedLimit > 0;
@@ -130,7 +140,7 @@ export class Leases {
       if (gate === null) this.#remember(queue._id, window);
       const ring = ringOf(window, turn);
       const wanted = { jobs: Math.min(atMost - taken, window.room), ofCapped: call.cappedLeft };
-      const plan = planTurns(ring, wanted, turn);
+      const plan = planTurns(ring, wanted, { current: turn, keyOf: ({ group }) => group });
       if (plan.quotas.length === 0) {
         if (window.room <= 0 || !this.#goOn(queue, window)) break;
         continue;
@@ -163,7 +173,7 @@ export class Leases {
   async #candidates(
     db: Database,
     { _id: queue }: QueueDocument,
-    { quotas }: Plan<ReadyLine>,
+    { quotas }: LinesPlan,
   ): Promise<readonly JobDocument[]> {
     const skip = this.#crowds.skip(queue, quotas);
     return interleave(await candidates(db, queue, { quotas, skip }));
@@ -172,16 +182,13 @@ export class Leases {
   /** On to the next window; after the last one, once more through all lines. */
   #goOn(queue: QueueDocument, { isAll, end }: Window): boolean {
     if (isAll) return false;
-    this.#turns.set(queue._id, { group: end, left: 0 });
+    this.#turns.set(queue._id, { line: end, left: 0 });
     if (end === null) this.#walk.forget(queue);
     return true;
   }
 }
 
-function demandsOf(
-  request: LeaseRequest,
-  queues: readonly QueueDocument[],
-): Demand<QueueDocument>[] {
+function demandsOf(request: LeaseRequest, queues: readonly QueueDocument[]): QueueDemand[] {
   return request.queues.flatMap(({ queue: name, limit, weight = 1 }) => {
     const queue = queues.find(({ _id }) => _id === name);
     return queue === undefined || limit <= 0 ? [] : [{ name, queue, limit, weight }];
@@ -189,7 +196,7 @@ function demandsOf(
 }
 
 /** The jobs of this plan, if a glance has seen them already. */
-function seenBy(seen: Glance | null, { quotas }: Plan<ReadyLine>): readonly JobDocument[] | null {
+function seenBy(seen: Glance | null, { quotas }: LinesPlan): readonly JobDocument[] | null {
   const [only] = quotas;
   if (seen === null || only === undefined || quotas.length > 1) return null;
   const { asked, first } = seen;
@@ -202,7 +209,7 @@ function toArray<T>(one: T | undefined): T[] {
 }
 
 /** The open lines, beginning with the one whose turn it is. */
-function ringOf({ lines }: Window, { group, left }: Turn): ReadyLine[] {
+function ringOf({ lines }: Window, { line: group, left }: GroupTurn): ReadyLine[] {
   const open = lines.filter((line) => line.heldUntil === null && line.room > 0);
   if (group === null) return open;
   const isNext = (line: ReadyLine): boolean =>

@@ -5,16 +5,20 @@
  * A queue of very many lines is walked a window at a time. Where a window ends is known from the last
  * walk through all of them.
  */
+import type { Turn, TurnTaker } from "../../core/turns.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import type { LineDocument, QueueDocument } from "./schema.ts";
 import { hasCaps, heldUntil } from "./queue-book.ts";
-import type { Turn, TurnTaker } from "./turns.ts";
 
 const WINDOW = 256;
 
+/** By the group of the line; null before the first. Each process knows it for itself. */
+export type GroupTurn = Turn<string | null>;
+
 /** A line with ready jobs. */
 export interface ReadyLine extends TurnTaker {
+  readonly group: string;
   /** Its first job. */
   readonly head: string;
   /** Null: it is not held. */
@@ -33,7 +37,7 @@ export interface Window {
 
 interface Look {
   readonly now: number;
-  readonly turn: Turn;
+  readonly turn: GroupTurn;
   /** Of all lines, if they were read already. */
   readonly heads?: readonly Head[] | undefined;
 }
@@ -46,7 +50,7 @@ export class LineWalk {
   async look(db: Database, queue: QueueDocument, { now, turn, heads }: Look): Promise<Window> {
     const known = this.#known.get(queue._id) ?? [];
     if (heads === undefined && known.length > 0) {
-      const { group, left } = turn;
+      const { line: group, left } = turn;
       const from = group === null ? 0 : known.findIndex((one) => one > group);
       const end = from === -1 ? null : (known[from + WINDOW] ?? null);
       const start = group === null ? {} : { [left > 0 ? "$gte" : "$gt"]: group };

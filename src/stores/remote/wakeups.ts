@@ -3,13 +3,15 @@
  * the others. They are hints: losing one costs latency only.
  *
  * What is to be said to others is sent at once, then gathered for a moment, so that a busy process speaks
- * at most a hundred times a second. Our own listeners come first: a worker in this process asks before
- * the hint is sent, and does not share the server with it.
+ * at most a hundred times a second. Our own listeners come first: while a worker in this process asks,
+ * it does not share the server with the hint to others.
  */
 import type { Wakeup } from "../../core/store.ts";
 
 /** Hints to other processes are sent at once, then gathered for so long. */
 const GATHER_MS = 10;
+/** A head start for the listeners in this process, if there are any. */
+const OWN_FIRST_MS = 4;
 /**
  * Finished jobs named at a time. A busy worker finishes thousands a second, and hardly anybody waits for
  * one of them: who does finds it by asking.
@@ -56,7 +58,9 @@ export class Wakeups {
     if (this.#near.isEmpty) return;
     this.#deliverSoon();
     if (this.#gathering !== null || this.#tell === null) return;
-    setImmediate(() => void this.#sendFar());
+    const sendFar = (): void => void this.#sendFar();
+    if (this.#listeners.size === 0) setImmediate(sendFar);
+    else setTimeout(sendFar, OWN_FIRST_MS);
     this.#gathering = setTimeout(() => {
       this.#gathering = null;
       void this.#sendFar();

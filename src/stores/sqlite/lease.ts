@@ -1,6 +1,6 @@
 /**
  * Leasing. Shares between the asked queues (`core/shares.ts`), turns between the open lines of a queue
- * (`turns.ts`), priority and age inside a line (the key of `holdfast_ready`).
+ * (`core/turns.ts`), priority and age inside a line (the key of `holdfast_ready`).
  *
  * Lines are found, never jobs: only open lines are in the ring, so a hundred thousand jobs in held
  * lines cost nothing. A queue with one open line takes everything in three statements and writes no
@@ -8,6 +8,7 @@
  */
 import type { Demand, Shares } from "../../core/shares.ts";
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
+import { interleave, planTurns, type Wanted } from "../../core/turns.ts";
 import { instantAfter } from "./clock.ts";
 import type { Connection } from "./connection.ts";
 import { FULL, IDLE, type Line } from "./line-book.ts";
@@ -16,7 +17,6 @@ import { FOREVER, QueueBook, type Queue } from "./queue-book.ts";
 import { moveDue } from "./standing.ts";
 import { startAttempts } from "./start-attempts.ts";
 import type { Transaction } from "./transaction.ts";
-import { interleave, planTurns, type Wanted } from "./turns.ts";
 
 /** Held lines whose holds have ended, opened per call. */
 const REOPEN_AT_MOST = 100;
@@ -123,8 +123,8 @@ function takeTurns(
     const wanted = { jobs: Math.min(atMost - taken, room), ofCapped: call.cappedLeft };
     if (wanted.jobs <= 0) break;
     const ring = ringOf(tx, queue, wanted);
-    const turn = { line: queue.turnLine, left: queue.turnLeft };
-    const plan = planTurns(ring, wanted, turn);
+    const current = { line: queue.turnLine, left: queue.turnLeft };
+    const plan = planTurns(ring, wanted, { current, keyOf: ({ line }) => line });
     if (plan.quotas.length === 0) break;
     const packs = startAttempts(tx, plan.quotas, call);
     for (const { line, jobs, items } of packs) {

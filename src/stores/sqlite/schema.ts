@@ -25,7 +25,7 @@ CREATE TABLE holdfast_head (
 ) STRICT;
 INSERT INTO holdfast_head VALUES (1, 0, 0, 0);
 
--- held_until: 0 for not held, see lines.ts. turn_line, turn_left: whose turn it is, see turns.ts.
+-- held_until: 0 for not held, see lines.ts. turn_line, turn_left: whose turn it is, see core/turns.ts.
 -- The counts are kept by the transactions that move jobs, one write per queue and transaction.
 CREATE TABLE holdfast_queue (
   q INTEGER PRIMARY KEY,

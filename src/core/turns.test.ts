@@ -2,15 +2,20 @@ import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { interleave, planTurns, type TurnTaker } from "./turns.ts";
 
-function line(number: number, more: Partial<TurnTaker> = {}): TurnTaker {
-  return { line: number, weight: null, room: Infinity, isCapped: false, ...more };
+interface Numbered extends TurnTaker {
+  readonly number: number;
 }
 
+function line(number: number, more: Partial<TurnTaker> = {}): Numbered {
+  return { number, weight: null, room: Infinity, isCapped: false, ...more };
+}
+
+const keyOf = ({ number }: Numbered): number => number;
 const START = { line: 0, left: 0 };
 
-function plan(ring: TurnTaker[], jobs: number, turn = START, ofCapped = jobs) {
-  const { quotas, turn: next } = planTurns(ring, { jobs, ofCapped }, turn);
-  return { quotas: quotas.map((quota) => [quota.line.line, quota.jobs]), next };
+function plan(ring: Numbered[], jobs: number, turn = START, ofCapped = jobs) {
+  const { quotas, turn: next } = planTurns(ring, { jobs, ofCapped }, { current: turn, keyOf });
+  return { quotas: quotas.map((quota) => [quota.line.number, quota.jobs]), next };
 }
 
 describe("turns between lines", () => {

@@ -1,10 +1,9 @@
 /**
  * Fair turns between the open lines of a queue. A turn is as many jobs as the line's weight; a turn
- * that one call did not use up goes on with the next call. Whose turn it is, each process knows for
- * itself: each of them being fair makes all of them fair together.
+ * that one call did not use up goes on with the next call. Whose turn it is, the store keeps for all, or
+ * each process for itself: each of them being fair makes all of them fair together.
  */
 export interface TurnTaker {
-  readonly group: string;
   readonly weight: number | null;
   /** How many more leases it may have. */
   readonly room: number;
@@ -12,17 +11,18 @@ export interface TurnTaker {
   readonly isCapped: boolean;
 }
 
-export interface Turn {
-  /** Whose turn it is (or was, if nothing is left of it); null before the first. */
-  readonly group: string | null;
+/** `Key` is what a store knows a line by. */
+export interface Turn<Key> {
+  /** Whose turn it is (or was, if nothing is left of it). */
+  readonly line: Key;
   readonly left: number;
 }
 
-export interface Plan<L extends TurnTaker> {
+export interface Plan<L extends TurnTaker, Key> {
   /** How many of each line, in the order of their turns. */
   readonly quotas: readonly { readonly line: L; readonly jobs: number }[];
   /** Where the next call goes on. */
-  readonly turn: Turn;
+  readonly turn: Turn<Key>;
 }
 
 /** How many jobs there are to hand out, and how many of them capped lines may have. */
@@ -32,11 +32,11 @@ export interface Wanted {
 }
 
 /** `ring` begins with the line whose turn it is. Hands out so many jobs, round after round. */
-export function planTurns<L extends TurnTaker>(
+export function planTurns<L extends TurnTaker, Key>(
   ring: readonly L[],
   { jobs, ofCapped }: Wanted,
-  current: Turn,
-): Plan<L> {
+  { current, keyOf }: { readonly current: Turn<Key>; keyOf(line: L): Key },
+): Plan<L, Key> {
   const [only] = ring;
   if (only !== undefined && ring.length === 1) {
     const taken = Math.min(jobs, only.room, only.isCapped ? ofCapped : Infinity);
@@ -52,7 +52,7 @@ export function planTurns<L extends TurnTaker>(
     for (const quota of quotas) {
       if (left === 0) break;
       const { line } = quota;
-      const goesOn = turn.group === line.group && turn.left > 0;
+      const goesOn = turn.line === keyOf(line) && turn.left > 0;
       const length = goesOn ? turn.left : (line.weight ?? 1);
       const room = Math.min(line.room - quota.jobs, line.isCapped ? cappedLeft : Infinity);
       const taken = Math.min(length, left, room);
@@ -63,7 +63,7 @@ export function planTurns<L extends TurnTaker>(
       if (line.isCapped) cappedLeft -= taken;
       // A line that has no more room ends its turn early.
       const isFull = taken === room;
-      turn = { group: line.group, left: isFull ? 0 : length - taken };
+      turn = { line: keyOf(line), left: isFull ? 0 : length - taken };
     }
   }
   return { quotas: quotas.filter((quota) => quota.jobs > 0), turn };
