@@ -199,6 +199,6 @@ export const HISTORY_LENGTH = 20;
 export const LOG_LENGTH = 200;
 export const LOG_LINE_BYTES = 1024;
 export const MAX_PRIORITY = 8191;
-/** See ADR 0013. */
-export const BATCH_ITEMS = 500;
+/** A store may take more: `Store.batchItems`. */
+export const BATCH_ITEMS = 200;
 export const BATCH_BYTES = 4 * 1024 * 1024;

@@ -49,6 +49,8 @@ import type {
 export type * from "./store-calls.ts";
 
 export interface Store {
+  /** How many items one call may carry, where that is more than `BATCH_ITEMS`. See ADR 0013. */
+  readonly batchItems?: number;
   // ── life ──────────────────────────────────────────────────────────────────────────────────────
 
   /** Connects and brings the schema up to date. May be called again; other verbs need it first. */

@@ -4,7 +4,7 @@
  * lost when its time is up, answer or no answer.
  */
 import { JobCancelledError, LeaseLostError } from "../core/errors.ts";
-import { BATCH_BYTES, BATCH_ITEMS } from "../core/job.ts";
+import { BATCH_BYTES } from "../core/job.ts";
 import type { Renewal, RenewResult, Riders } from "../core/store.ts";
 import type { Attempt } from "./attempt.ts";
 import { Batcher } from "./batcher.ts";
@@ -45,7 +45,7 @@ export class LeaseKeeper {
     this.#renewals = new Batcher({
       run: (requests) => this.#renew(requests),
       defer: (callback) => options.runtime.defer(callback),
-      maxItems: BATCH_ITEMS,
+      maxItems: options.link.batchItems,
       maxBytes: BATCH_BYTES,
       bytesOf: ({ renewal }) => riderBytes(renewal.riders),
       isolate: (error) => !isRetryable(error),

@@ -84,7 +84,7 @@ export class Producer {
     this.#inserts = new Batcher({
       run: (jobs) => this.#insert(jobs),
       defer: (callback) => options.runtime.defer(callback),
-      maxItems: BATCH_ITEMS,
+      maxItems: options.store.batchItems ?? BATCH_ITEMS,
       maxBytes: BATCH_BYTES,
       // UTF-16 units to UTF-8 bytes, at worst.
       bytesOf: (job) => job.payload.length * 3,

@@ -2,7 +2,7 @@
  * Carries outcomes to the store in batches. What was decided is sent until the store answers: the
  * fence makes a late or repeated settle harmless, and giving up would run finished work again.
  */
-import { BATCH_BYTES, BATCH_ITEMS } from "../core/job.ts";
+import { BATCH_BYTES } from "../core/job.ts";
 import type { Settlement, SettleResult } from "../core/store.ts";
 import { Batcher, type Done } from "./batcher.ts";
 import { sleep, type Runtime } from "./runtime.ts";
@@ -27,7 +27,7 @@ export class Settler {
     this.#batcher = new Batcher({
       run: (settlements) => this.#settle(settlements),
       defer: (callback) => options.runtime.defer(callback),
-      maxItems: BATCH_ITEMS,
+      maxItems: options.link.batchItems,
       maxBytes: BATCH_BYTES,
       bytesOf: settlementBytes,
       isolate: (error) => !isRetryable(error),

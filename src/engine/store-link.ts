@@ -4,6 +4,7 @@
  * thousand times.
  */
 import { HoldfastError, StoreUnavailableError } from "../core/errors.ts";
+import { BATCH_ITEMS } from "../core/job.ts";
 import type { Store } from "../core/store.ts";
 import type { Logger } from "./logger.ts";
 import { Pulse } from "./pulse.ts";
@@ -31,6 +32,11 @@ export class StoreLink {
     this.pulse = new Pulse(options.runtime);
     this.#runtime = options.runtime;
     this.#logger = options.logger;
+  }
+
+  /** How many items one call may carry. */
+  get batchItems(): number {
+    return this.store.batchItems ?? BATCH_ITEMS;
   }
 
   async call<Out>(verb: (store: Store) => Promise<Out>): Promise<Out> {

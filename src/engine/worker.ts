@@ -10,7 +10,6 @@
  * the truth.
  */
 import { WorkerStoppedError } from "../core/errors.ts";
-import { BATCH_ITEMS } from "../core/job.ts";
 import type { LeaseReply, Wakeup } from "../core/store.ts";
 import { Attempt } from "./attempt.ts";
 import { Chores } from "./chores.ts";
@@ -32,8 +31,8 @@ import type { WorkSettings } from "./work-options.ts";
 
 /** A job waits in the buffer no longer than this; then another worker may have it. */
 const LONGEST_WAIT_MS = 1_000;
-/** How many outcomes may be on their way before leasing waits for the store to take them. */
-const MOST_UNSETTLED = 5 * BATCH_ITEMS;
+/** How many batches of outcomes may be on their way before leasing waits for the store to take them. */
+const MOST_UNSETTLED_BATCHES = 5;
 /** Ready work that could not be had (others were quicker): look again soon, but do not spin. */
 const CROWDED_MS = 10;
 
@@ -223,11 +222,13 @@ export class Worker {
   #wanted(): { limit: number; cappedLimit: number } {
     const { concurrency } = this.#settings;
     const held = this.#running.size + this.#waiting.length;
-    if (this.#settler.size > MOST_UNSETTLED) return { limit: 0, cappedLimit: 0 };
+    const { batchItems } = this.#link;
+    if (this.#settler.size > MOST_UNSETTLED_BATCHES * batchItems)
+      return { limit: 0, cappedLimit: 0 };
     const free = Math.max(0, concurrency - held);
-    const buffer = Math.min(BATCH_ITEMS, this.#turnover.lately());
+    const buffer = Math.min(batchItems, this.#turnover.lately());
     const limit = concurrency + buffer - held;
-    return { limit: Math.min(limit, BATCH_ITEMS), cappedLimit: free };
+    return { limit: Math.min(limit, batchItems), cappedLimit: free };
   }
 
   #queueLimits(limit: number) {

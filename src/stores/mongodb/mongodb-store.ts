@@ -44,6 +44,9 @@ export type MongodbStoreOptions = MongodbPlace & {
   readonly now?: () => number;
 };
 
+/** A call costs what its round trips and its commit cost: the more it carries the better. */
+const BATCH_ITEMS = 500;
+
 export function mongodbStore(options: MongodbStoreOptions): Store {
   const { prefix = "holdfast_", deadlineMs = 10_000, remembersMs = 3_600_000 } = options;
   checkOptions(options);
@@ -138,6 +141,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
   }
 
   const store: Store = {
+    batchItems: BATCH_ITEMS,
     async open() {
       opening ??= doOpen().finally(() => (opening = null));
       await opening;

@@ -65,6 +65,9 @@ const NOW = "SELECT greatest(holdfast.clock_us(), $1)";
 const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
 const QUEUES = "SELECT name FROM holdfast.queue";
 
+/** A call costs what its round trip, its set-up and its commit cost: the more it carries the better. */
+const BATCH_ITEMS = 1_000;
+
 export function postgresStore(options: PostgresStoreOptions): Store {
   const { pooler = "session", deadlineMs = 10_000, remembersMs = 3_600_000 } = options;
   checkOptions(options);
@@ -173,6 +176,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   }
 
   return {
+    batchItems: BATCH_ITEMS,
     async open() {
       opening ??= doOpen().finally(() => (opening = null));
       await opening;

@@ -1,6 +1,7 @@
-import { BATCH_ITEMS, type JobStatus, type NewJob } from "../../core/job.ts";
+import type { JobStatus, NewJob } from "../../core/job.ts";
 import type { InsertResult } from "../../core/store.ts";
 import { flag } from "./args.ts";
+import { BATCH_ITEMS } from "./batch-items.ts";
 import type { Arg, Reply } from "./client-like.ts";
 import { eachAtOnce } from "./each-at-once.ts";
 import { elsewhere } from "./elsewhere.ts";

@@ -3,10 +3,11 @@
  * script (lua/lease.lua). Scripts of several queues go out together, unless the caller bounds what may
  * come from capped lines: then each must know what the one before has taken.
  */
-import { BATCH_ITEMS, type Step } from "../../core/job.ts";
+import type { Step } from "../../core/job.ts";
 import { Shares, type Demand } from "../../core/shares.ts";
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { flag } from "./args.ts";
+import { BATCH_ITEMS } from "./batch-items.ts";
 import { readBody } from "./body.ts";
 import type { Reply } from "./client-like.ts";
 import { readHeader } from "./header.ts";

@@ -9,6 +9,7 @@ import type { Store } from "../../core/store.ts";
 import { heardBy, messageOf } from "../remote/wakeup-message.ts";
 import { Wakeups } from "../remote/wakeups.ts";
 import { adopt } from "./adopt.ts";
+import { BATCH_ITEMS } from "./batch-items.ts";
 import { count, place } from "./count.ts";
 import { find } from "./find.ts";
 import { insert, type InsertHow } from "./insert.ts";
@@ -133,6 +134,7 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
   }
 
   return {
+    batchItems: BATCH_ITEMS,
     async open() {
       opening ??= doOpen().finally(() => (opening = null));
       await opening;

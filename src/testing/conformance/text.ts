@@ -1,10 +1,20 @@
 /** Law 8: what a user wrote comes back byte for byte, wherever it was written. */
 import assert from "node:assert/strict";
-import { entriesOf, findAll, jobOf, linesOf } from "./looking.ts";
+import { BATCH_ITEMS } from "../../core/job.ts";
+import { assertCounts, entriesOf, findAll, jobOf, linesOf } from "./looking.ts";
 import { adoptOne, insertAll, insertOne, key, newJob, newJobs, QUEUE } from "./new-job.ts";
 import { chapter } from "./scenario.ts";
-import { cancelled, die, ledgerEntry, renew, settle, succeed } from "./settling.ts";
-import { takeExactly, takeOne } from "./take.ts";
+import {
+  cancelled,
+  die,
+  ledgerEntry,
+  leaseRef,
+  renew,
+  settle,
+  settlement,
+  succeed,
+} from "./settling.ts";
+import { leaseRequest, takeExactly, takeOne } from "./take.ts";
 import { LONG_MS } from "./times.ts";
 
 /** Scripts, marks that combine, signs outside the first plane, separators, quotes, escapes. */
@@ -153,6 +163,20 @@ export const text = chapter("text", {
     await insertAll(store, newJobs(200, { payload }));
     const leased = await takeExactly(store, 200);
     assert.ok(leased.every((job) => job.payload === payload));
+  },
+
+  "a call carries as many items as the store says it takes": async ({ store }) => {
+    const count = store.batchItems ?? BATCH_ITEMS;
+    assert.ok(count >= BATCH_ITEMS);
+    const added = await store.insert(newJobs(count));
+    assert.equal(added.filter(({ outcome }) => outcome === "added").length, count);
+    const { jobs } = await store.lease(leaseRequest(count));
+    assert.equal(jobs.length, count);
+    const renewed = await store.renew(jobs.map(leaseRef), LONG_MS);
+    assert.equal(renewed.filter((result) => result !== "lost").length, count);
+    const settled = await store.settle(jobs.map((job) => settlement(job, succeed())));
+    assert.equal(settled.filter((result) => result === "settled").length, count);
+    await assertCounts(store, { succeeded: count });
   },
 
   "text of an adopted job keeps every sign": async ({ store }) => {
