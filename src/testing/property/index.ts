@@ -36,7 +36,7 @@ export interface PropertyOptions {
    * `info().spawnsElsewhere`). Then one queue is used, and the ledger is another one's concern.
    */
   readonly isSpread?: boolean;
-  /** Random runs of each property. Default `HOLDFAST_PROPERTY_RUNS`, or 100. */
+  /** Random runs of each property, unless `HOLDFAST_PROPERTY_RUNS` says otherwise. Default 100. */
   readonly runs?: number;
   /** Default `HOLDFAST_PROPERTY_SEED`, or 1: the same history for everybody until told otherwise. */
   readonly seed?: number;
@@ -49,11 +49,12 @@ const FEW_JOBS = JOB_IDS.slice(0, 5);
 
 export function storeProperties({ describe, it, fc, place, ...options }: PropertyOptions): void {
   const {
-    runs = numberFrom("HOLDFAST_PROPERTY_RUNS") ?? 100,
+    runs: usualRuns = 100,
     seed = numberFrom("HOLDFAST_PROPERTY_SEED") ?? 1,
     command = "npx vitest run src/testing/property",
     isSpread = false,
   } = options;
+  const runs = numberFrom("HOLDFAST_PROPERTY_RUNS") ?? usualRuns;
   const how = { fc, place, runs, seed, command };
   const timeoutMs = 60_000 + 500 * runs;
 

@@ -14,6 +14,7 @@ describe("the MongoDB store on a standalone server", () => {
     it,
     fc,
     command: "npx vitest run src/testing/property/mongodb-standalone.test.ts",
+    runs: 25,
     place: () => mongodbPlace(database),
   });
 });

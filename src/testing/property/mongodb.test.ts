@@ -14,6 +14,7 @@ describe("the MongoDB store", () => {
     it,
     fc,
     command: "npx vitest run src/testing/property/mongodb.test.ts",
+    runs: 40,
     place: () => mongodbPlace(database),
   });
 });

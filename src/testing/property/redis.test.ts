@@ -28,6 +28,7 @@ describe("the Redis store on a cluster of three", () => {
     fc,
     command: "npx vitest run src/testing/property/redis.test.ts",
     place: () => redisPlace(house),
+    runs: 40,
     isSpread: true,
   });
 });
