@@ -201,8 +201,11 @@ export function lastWitness(folder: string, file: string): WitnessLine | null {
     const { size } = fstatSync(descriptor);
     const tail = Buffer.alloc(Math.min(size, LONGEST_TAIL));
     readSync(descriptor, tail, 0, tail.length, size - tail.length);
-    const line = tail.toString("utf8").trimEnd().split("\n").at(-1);
-    return line?.startsWith("{") ? (JSON.parse(line) as WitnessLine) : null;
+    // Behind the last end of a line there is nothing, or something that is being written.
+    const lines = tail.toString("utf8").split("\n");
+    const line = lines.at(-2);
+    const isWhole = lines.length > 2 || tail.length === size;
+    return line !== undefined && isWhole ? (JSON.parse(line) as WitnessLine) : null;
   } finally {
     closeSync(descriptor);
   }
