@@ -213,5 +213,6 @@ export function lastWitness(folder: string, file: string): WitnessLine | null {
 
 function readLines(path: string): WitnessLine[] {
   const lines = readFileSync(path, "utf8").split("\n");
-  return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as WitnessLine);
+  // The last is empty, or half written by a process that is not done, or was killed.
+  return lines.slice(0, -1).map((line) => JSON.parse(line) as WitnessLine);
 }
