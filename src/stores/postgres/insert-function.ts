@@ -1,5 +1,5 @@
 /**
- * Inserting, inside the database: one round trip for up to two hundred jobs.
+ * Inserting, inside the database: one round trip for a whole batch of jobs.
  *
  * Jobs without keys for queues without a bound go the short way: body and place, and the unique index
  * on ids finds the duplicates. Everything else goes the careful way, which decides in the order of

@@ -2,7 +2,7 @@
  * Settings for the functions on the hot path. Their plans are made once per connection, with no look
  * at statistics, and every table is reached through an index: a plan that was made while a table was
  * small, or statistics that were taken while it was empty, must not turn an index walk into a scan of
- * a million rows. Only what joins two lists of at most two hundred would be faster without.
+ * a million rows. Only what joins two lists, of a batch each, would be faster without.
  *
  * A scan that cannot be avoided is then priced beyond reason, and prices like that call the just in
  * time compiler, which takes half a second to make a statement of ten rows faster. So it is off.

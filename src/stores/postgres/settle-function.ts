@@ -1,6 +1,6 @@
 /**
  * What nearly every settle is, inside the database: a success at the first attempt that says nothing
- * more. One round trip for up to two hundred, under the fence, and whatever is not so plain is left
+ * more. One round trip for a whole batch, under the fence, and whatever is not so plain is left
  * alone for the long way (`settle.ts`).
  *
  * A null array of results, drops or discards says that nobody has one. Answers which items were
