@@ -69,7 +69,8 @@ export function serverOf(kind: string): ServerKind {
 
 /** On a pool of our own: a connection may still be ending when its server does, and says so to the pool. */
 function postgresOf(url: string): Store {
-  const pool = new pg.Pool({ connectionString: url });
+  // With a bound on connecting, as the guide says: else a swallowed handshake keeps its place for ever.
+  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 2_000 });
   pool.on("error", () => {});
   const store = postgresStore({ pool });
   return {

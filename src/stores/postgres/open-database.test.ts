@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Server } from "node:net";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postgresSchema, type PostgresSchema } from "../../../test/servers/postgres-place.ts";
@@ -93,7 +95,17 @@ describe("a place", () => {
     await store.open();
     await store.close();
     expect((await place.pool.query("SELECT 1")).rows).toHaveLength(1);
-    expect(place.pool.listenerCount("error")).toBe(0);
+    for (const event of ["error", "connect"]) expect(place.pool.listenerCount(event)).toBe(0);
+  });
+
+  it("that ends a connection in the moment it comes about fails the call, not the process", async () => {
+    const server = await endEachConnection(place);
+    const url = new URL(place.url);
+    url.port = String((server.address() as AddressInfo).port);
+    const store = postgresStore({ url: url.href, schema: place.schema });
+    await expect(store.open()).rejects.toThrow(StoreUnavailableError);
+    await store.close();
+    server.close();
   });
 
   it("carries its clock on from one process to the next", async () => {
@@ -139,3 +151,33 @@ describe("a place", () => {
     await pool.end();
   });
 });
+
+/**
+ * On the way to the server: ends each backend when it has greeted, and hands on its greeting and its
+ * last words at once, so that the client gets both in one read.
+ */
+async function endEachConnection({ url, pool }: PostgresSchema): Promise<Server> {
+  const { hostname, port } = new URL(url);
+  const proxy = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    const held: Buffer[] = [];
+    client.on("error", () => {});
+    client.on("data", (data) => server.write(data));
+    server.on("data", (data: Buffer) => {
+      const pid = held.length === 0 ? greetedBy(data) : null;
+      if (held.length === 0 && pid === null) return void client.write(data);
+      held.push(data);
+      if (pid !== null) void pool.query("SELECT pg_terminate_backend($1)", [pid]);
+    });
+    server.on("close", () => client.end(Buffer.concat(held)));
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  return proxy;
+}
+
+/** The backend says its process id (K, twelve bytes) before it says that it is ready (Z). */
+function greetedBy(data: Buffer): number | null {
+  const at = data.indexOf(Buffer.from([0x4b, 0, 0, 0, 12]));
+  return at < 0 ? null : data.readInt32BE(at + 5);
+}

@@ -6,7 +6,7 @@ import { HoldfastError, InvalidOptionError, StoreOpenError } from "../../core/er
 import type { Clock } from "./clock.ts";
 import { Database, type Session } from "./database.ts";
 import { migrate } from "./migrations.ts";
-import { isPoolLike, type PoolLike } from "./pool-like.ts";
+import { isPoolLike, type ClientLike, type PoolLike } from "./pool-like.ts";
 import { codeOf } from "./postgres-error.ts";
 import { number, text } from "./row-values.ts";
 import type { SchemaName } from "./schema-name.ts";
@@ -62,13 +62,19 @@ const MARKS = `
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
   const { place, ...settings } = options;
   const pool = "pool" in place ? place.pool : await openPool(place.url);
-  // A connection that breaks while it is idle must not end the process.
+  // A connection that breaks must not end the process: not while it is idle, and not in the very moment
+  // it comes about, when the pool has let go of it and we have not got it yet.
   const ignore = (): void => {};
+  const hear = (client: ClientLike): void => void client.on?.("error", ignore);
   pool.on?.("error", ignore);
+  pool.on?.("connect", hear);
   const db = new Database({ ...settings, pool });
   const release = async (): Promise<void> => {
-    if ("pool" in place) pool.removeListener?.("error", ignore);
-    // Our own keeps its listener: a connection may still break while it says farewell.
+    if ("pool" in place) {
+      pool.removeListener?.("error", ignore);
+      pool.removeListener?.("connect", hear);
+    }
+    // Our own keeps its listeners: a connection may still break while it says farewell.
     else await pool.end();
   };
   try {

@@ -5,8 +5,14 @@
 export interface PoolLike {
   connect(): Promise<PooledClientLike>;
   end(): Promise<void>;
-  on?(event: "error", listener: (error: Error) => void): unknown;
-  removeListener?(event: "error", listener: (error: Error) => void): unknown;
+  on?: PoolEvents;
+  removeListener?: PoolEvents;
+}
+
+interface PoolEvents {
+  (event: "error", listener: (error: Error) => void): unknown;
+  /** A connection has come about; told before anybody has it. */
+  (event: "connect", listener: (client: ClientLike) => void): unknown;
 }
 
 /** A connection. `within(tx)` takes one that is inside a transaction. */
