@@ -16,8 +16,16 @@
  * Adopted jobs bring their past along (p_created and what follows); a finished one gets no place
  * here, that is for the caller to say.
  */
-import { CLOCK_US, PINNED } from "./pinned.ts";
+import { CLOCK_US, eachOf, PINNED } from "./pinned.ts";
 import { countUp } from "./tally.ts";
+
+/** The key `k` of an item `u` is free, its own, or of one behind it in this call. */
+const IS_NOT_REFUSED = `u.code <> 0 OR k.id IS NULL OR k.id = u.id OR (
+              array_position(p_id, k.id) = ANY (v_claimed) AND u.ord < array_position(p_id, k.id))`;
+
+/** The key that an item `u` has taken in this transaction: nobody else can change it. */
+const OWN_KEY = eachOf(`SELECT x.ctid AS place FROM holdfast.key x
+          WHERE x.q = u.q AND x.key = u.key AND x.id = u.id`);
 
 export const INSERT_FUNCTION = `
 CREATE OR REPLACE FUNCTION holdfast.insert_jobs(
@@ -43,6 +51,7 @@ DECLARE
   v_added bigint[];
   v_known uuid[];
   v_claimed integer[];
+  v_places tid[];
   v_q integer;
   v_n integer;
   v_key record;
@@ -106,11 +115,12 @@ BEGIN
 
     IF p_key IS NOT NULL THEN
       FOR v_try IN 1..5 LOOP
-        DELETE FROM holdfast.key k USING (
-          SELECT k.q, k.key FROM unnest(p_q, p_key, codes) AS u (q, key, code)
-          JOIN holdfast.key k ON k.q = u.q AND k.key = u.key
-          WHERE u.code = 0 AND k.expires_at <= v_now ORDER BY k.q, k.key FOR UPDATE OF k) x
-        WHERE k.q = x.q AND k.key = x.key AND k.expires_at <= v_now;
+        v_places := ARRAY(SELECT k.place FROM (
+            SELECT u.q, u.key FROM unnest(p_q, p_key, codes) AS u (q, key, code)
+            WHERE u.key IS NOT NULL AND u.code = 0 ORDER BY u.q, u.key) AS u
+          ${eachOf(`SELECT x.ctid AS place FROM holdfast.key x
+            WHERE x.q = u.q AND x.key = u.key AND x.expires_at <= v_now FOR UPDATE`)} AS k);
+        DELETE FROM holdfast.key WHERE ctid = ANY (v_places);
         -- The first of each key takes it, unless its lifetime is over already.
         WITH taken AS (
           INSERT INTO holdfast.key (q, key, id, hash, expires_at)
@@ -128,19 +138,17 @@ BEGIN
         INTO v_claimed FROM taken t;
         -- In a new statement, which sees who won. A job that takes no key is not refused for the sake
         -- of one behind it in this call, which does.
-        SELECT array_agg(CASE WHEN u.code <> 0 OR k.id IS NULL OR u.ord <= c.ord THEN u.code
+        SELECT array_agg(CASE WHEN ${IS_NOT_REFUSED} THEN u.code
             WHEN k.hash = u.hash THEN 2 ELSE 3 END ORDER BY u.ord),
-          array_agg(CASE WHEN u.code <> 0 OR k.id IS NULL OR u.ord <= c.ord THEN u.other
-            ELSE k.id END ORDER BY u.ord),
+          array_agg(CASE WHEN ${IS_NOT_REFUSED} THEN u.other ELSE k.id END ORDER BY u.ord),
           count(*) FILTER (WHERE u.key IS NOT NULL AND u.code = 0 AND k.id IS NULL
             AND NOT (u.life = -2 AND coalesce(u.status, 0) > 0)
             AND NOT (u.life >= 0 AND coalesce(u.created, v_now) + u.life <= v_now))
         INTO codes, others, v_n
-        FROM unnest(p_q, p_key, p_hash, p_life, p_created, p_status, codes, others)
-          WITH ORDINALITY AS u (q, key, hash, life, created, status, code, other, ord)
+        FROM unnest(p_id, p_q, p_key, p_hash, p_life, p_created, p_status, codes, others)
+          WITH ORDINALITY AS u (id, q, key, hash, life, created, status, code, other, ord)
         LEFT JOIN holdfast.key k ON k.q = u.q AND k.key = u.key
-          AND (k.expires_at IS NULL OR k.expires_at > v_now)
-        LEFT JOIN unnest(v_claimed) AS c (ord) ON p_id[c.ord] = k.id;
+          AND (k.expires_at IS NULL OR k.expires_at > v_now);
         -- Somebody freed a key between the two statements: it may be had now.
         EXIT WHEN v_n = 0;
         IF v_try = 5 THEN
@@ -166,8 +174,9 @@ BEGIN
       INTO codes, bounds FROM placed;
       -- Who found no room keeps no key, and whoever lost to it in this call found none either.
       IF p_key IS NOT NULL AND 4 = ANY (codes) THEN
-        DELETE FROM holdfast.key k USING unnest(p_q, p_key, p_id, codes) AS u (q, key, id, code)
-        WHERE u.code = 4 AND k.q = u.q AND k.key = u.key AND k.id = u.id;
+        DELETE FROM holdfast.key WHERE ctid = ANY (ARRAY(SELECT k.place
+          FROM unnest(p_q, p_key, p_id, codes) AS u (q, key, id, code)
+          ${OWN_KEY} AS k WHERE u.code = 4));
         codes := ARRAY(SELECT CASE WHEN u.code IN (2, 3) AND f.id IS NOT NULL AND u.id <> u.other
             THEN 4 ELSE u.code END
           FROM unnest(p_id, codes, others) WITH ORDINALITY AS u (id, code, other, ord)
@@ -195,16 +204,17 @@ BEGIN
       FROM unnest(seqs, codes) WITH ORDINALITY AS u (seq, code, ord) ORDER BY ord);
     others := coalesce(others, p_id);
     IF v_claimed IS NOT NULL THEN
-      DELETE FROM holdfast.key k USING unnest(p_q, p_key, p_id, codes)
-        WITH ORDINALITY AS u (q, key, id, code, ord)
-      WHERE u.ord = ANY (v_claimed) AND u.code = 2 AND k.q = u.q AND k.key = u.key AND k.id = u.id
-        AND NOT EXISTS (SELECT 1 FROM holdfast.job j
-          WHERE j.id = u.id AND j.q = u.q AND j.key = u.key);
+      DELETE FROM holdfast.key WHERE ctid = ANY (ARRAY(SELECT k.place
+        FROM unnest(p_q, p_key, p_id, codes) WITH ORDINALITY AS u (q, key, id, code, ord)
+        ${OWN_KEY} AS k WHERE u.ord = ANY (v_claimed) AND u.code = 2
+          AND NOT EXISTS (SELECT 1 FROM holdfast.job j
+            WHERE j.id = u.id AND j.q = u.q AND j.key = u.key)));
     END IF;
     -- A finished one that was adopted in this very call has no place yet.
     statuses := ARRAY(SELECT CASE WHEN u.code IN (2, 3) THEN coalesce(
-        (SELECT a.status FROM unnest(p_id, p_status, codes) AS a (id, status, code)
-          WHERE a.id = u.other AND a.code = 1 AND a.status > 0),
+        CASE WHEN p_status IS NOT NULL THEN (
+          SELECT a.status FROM unnest(p_id, p_status, codes) AS a (id, status, code)
+          WHERE a.id = u.other AND a.code = 1 AND a.status > 0) END,
         holdfast.status_of(u.other)) END
       FROM unnest(codes, others) WITH ORDINALITY AS u (code, other, ord) ORDER BY ord);
     -- Of those that were not added only the answer is left.

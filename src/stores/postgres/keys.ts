@@ -11,6 +11,7 @@
  */
 import type { DedupeKey } from "../../core/job.ts";
 import { wholeMs } from "./clock.ts";
+import { eachOf } from "./pinned.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** `key_life` in the body: these, or milliseconds. */
@@ -34,6 +35,12 @@ const REHASH = `
   WHERE j.seq = ANY ($1) AND k.q = j.q AND k.key = j.key AND k.id = j.id`;
 const REHASH_BODY = `
   UPDATE holdfast.job SET key_hash = $2 WHERE seq = ANY ($1) AND key_life = ${UNTIL_FINISHED}`;
+
+/** Where the key of a body `j` is, if it has one: locked, to be deleted by the next statement. */
+export function keyOfBody(condition = ""): string {
+  return eachOf(`SELECT k.ctid AS place FROM holdfast.key k
+    WHERE k.q = j.q AND k.key = j.key AND k.id = j.id ${condition} FOR UPDATE`);
+}
 
 export function lifeOf(lifetime: DedupeKey["lifetime"]): number {
   if (lifetime === "kept") return KEPT;

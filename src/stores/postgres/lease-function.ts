@@ -22,7 +22,7 @@
  */
 import { FOREVER } from "./clock.ts";
 import { BLOCKS, IS_WORN, LEASE_ONE_LINE, LEASED_ROW } from "./lease-one-line.ts";
-import { CLOCK_US, PINNED } from "./pinned.ts";
+import { CLOCK_US, eachOf, PINNED } from "./pinned.ts";
 
 /** How often a queue is walked in one call, when lines gave less than they promised. */
 const MOST_WALKS = 4;
@@ -340,8 +340,9 @@ ${LEASE_ONE_LINE}
 
   RETURN QUERY
   SELECT l.seq, l.q, ${LEASED_ROW}
-  FROM unnest(v_seqs) AS n (seq) JOIN holdfast.leased l ON l.seq = n.seq
-  JOIN holdfast.job j ON j.seq = n.seq;
+  FROM unnest(v_seqs) AS n (seq)
+  ${eachOf("SELECT * FROM holdfast.leased x WHERE x.seq = n.seq")} AS l
+  ${eachOf("SELECT * FROM holdfast.job x WHERE x.seq = n.seq")} AS j;
   -- The last row is about the call itself.
   fence := v_us;
   created_at := v_next;

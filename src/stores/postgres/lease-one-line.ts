@@ -6,6 +6,7 @@
  * It is a part of the function in `lease-function.ts` and leaves everything else to it, also a line
  * whose jobs are all just being taken by others.
  */
+import { eachOf } from "./pinned.ts";
 import { countUp } from "./tally.ts";
 
 /** Of the ready table and its index, in this transaction so far. */
@@ -61,7 +62,7 @@ export const LEASE_ONE_LINE = `
       counted AS (
         ${countUp("SELECT p_q[1], -count(*), 0, 0, 0, 0 FROM held HAVING count(*) > 0")})
       SELECT l.seq, NULL::integer, ${LEASED_ROW}
-      FROM held l JOIN holdfast.job j ON j.seq = l.seq;
+      FROM held l ${eachOf("SELECT * FROM holdfast.job x WHERE x.seq = l.seq")} AS j;
       GET DIAGNOSTICS v_n = ROW_COUNT;
       IF v_n > 0 THEN
         v_next := v_now;

@@ -11,5 +11,14 @@ export const PINNED = `SET plan_cache_mode = force_generic_plan SET enable_seqsc
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
 SET enable_material = off SET jit = off`;
 
+/**
+ * For each row before it, what one look finds. A plain join may be turned round: after a vacuum that
+ * has seen a table empty, the planner would walk that table, with all its dead rows, and look through
+ * the whole batch for each.
+ */
+export function eachOf(look: string): string {
+  return `CROSS JOIN LATERAL (${look} OFFSET 0)`;
+}
+
 /** `v_us` and `v_now` of every function: the database's clock, never behind what was seen before. */
 export const CLOCK_US = "greatest(holdfast.clock_us(), p_seen)";

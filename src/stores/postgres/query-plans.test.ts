@@ -76,6 +76,15 @@ afterAll(async () => {
   await place.drop();
 });
 
+/** How many rows of a table were fetched in this transaction. */
+async function fetched(inner: pg.Client, table: string): Promise<number> {
+  const { rows } = await inner.query<{ n: string }>(
+    "SELECT idx_tup_fetch AS n FROM pg_stat_xact_user_tables WHERE relid = $1::regclass",
+    [table],
+  );
+  return Number(rows[0]?.n);
+}
+
 /** Which large tables were scanned since the last time. */
 async function scanned(): Promise<Record<string, number>> {
   const { rows } = await client.query<{ relname: string; seq_scan: string }>(
@@ -138,5 +147,51 @@ describe("the plans of the statements that run all day", () => {
     await store.revive({ ids }, { delayMs: 0, runAt: null, attempts: 1 }, why);
     await store.remove({ ids }, why);
     expect(await scanned(), "operate").toEqual({});
+  });
+});
+
+describe("the plans of statements for a batch", () => {
+  it("look for each of its jobs, also where a vacuum has seen the tables empty", async () => {
+    const own = await postgresSchema();
+    const { pool, schema } = own;
+    const keyed = () =>
+      newJobs(300).map((job, n) => ({ ...job, dedupe: key(`k${n}`, "until-finished") }));
+    const before = postgresStore({ pool, schema });
+    await before.open();
+    await before.insert(keyed());
+    const { jobs: first } = await before.lease(leaseRequest(300));
+    await before.settle(first.map((job) => settlement(job, succeed(), { discard: true })));
+    await before.close();
+    for (const table of ["leased", "job", "key"]) await pool.query(`VACUUM "${schema}".${table}`);
+
+    const inner = await own.connect();
+    const one = postgresStore({ pool: inOneTransaction(inner), schema, pooler: "transaction" });
+    await one.open();
+    await inner.query("BEGIN");
+    const work = async (what: string, table: string, act: () => Promise<unknown>) => {
+      const earlier = await fetched(inner, `"${schema}".${table}`);
+      await act();
+      const rows = (await fetched(inner, `"${schema}".${table}`)) - earlier;
+      expect(rows, `${what} of ten of 300`).toBeLessThan(60);
+    };
+    await one.insert(keyed());
+    const { jobs } = await one.lease(leaseRequest(300));
+    expect(jobs).toHaveLength(300);
+    await work("an insert with keys", "key", () => one.insert(keyed().slice(0, 10)));
+    const [some, others] = [jobs.slice(0, 10), jobs.slice(10, 20)];
+    await work("a renewal", "leased", () => one.renew(some.map(leaseRef), LONG_MS));
+    const plain = some.map((job) => settlement(job, succeed()));
+    await work("a settle", "leased", () => one.settle(plain));
+    const withResult = others.map((job) => settlement(job, succeed("1")));
+    await work("a settle with results", "leased", () => one.settle(withResult));
+    const keys = jobs.slice(20, 30).map((job) => settlement(job, succeed()));
+    await work("a settle that frees keys", "key", () => one.settle(keys));
+    const last = jobs.slice(30, 40);
+    const discards = last.map((job) => settlement(job, succeed(), { discard: true }));
+    await work("a settle that discards", "job", () => one.settle(discards));
+    await work("a look", "job", () => one.get(some));
+    await one.close();
+    await inner.query("ROLLBACK");
+    await own.drop();
   });
 });

@@ -1,5 +1,6 @@
 /** What is remembered of a deleted job: that there was one, and its last settle. */
-import { PINNED } from "./pinned.ts";
+import { keyOfBody } from "./keys.ts";
+import { eachOf, PINNED } from "./pinned.ts";
 import type { Transaction } from "./transaction.ts";
 
 /**
@@ -15,6 +16,8 @@ LANGUAGE plpgsql
 ${PINNED}
 AS $$
 #variable_conflict use_column
+DECLARE
+  v_keys tid[];
 BEGIN
   IF p_past IS NOT NULL THEN
     DELETE FROM holdfast.trail WHERE seq = ANY (p_past);
@@ -23,17 +26,19 @@ BEGIN
     DELETE FROM holdfast.attempt WHERE seq = ANY (p_past);
   END IF;
   WITH body AS (
-    DELETE FROM holdfast.job j USING unnest(p_seq, p_fence) AS u (seq, fence) WHERE j.seq = u.seq
-    RETURNING j.id, j.q, j.key, u.fence),
-  freed AS (
-    DELETE FROM holdfast.key k USING body b
-    WHERE k.q = b.q AND k.key = b.key AND k.id = b.id AND k.expires_at IS NULL)
-  INSERT INTO holdfast.gone AS g (id, settled_fence, forget_at)
-  SELECT b.id, b.fence, greatest(p_now + p_remembers_ms, (SELECT k.expires_at FROM holdfast.key k
-    WHERE k.q = b.q AND k.key = b.key AND k.id = b.id))
-  FROM body b
-  ON CONFLICT (id) DO UPDATE
-  SET settled_fence = excluded.settled_fence, forget_at = excluded.forget_at;
+    SELECT u.fence, h.* FROM unnest(p_seq, p_fence) AS u (seq, fence)
+    ${eachOf("SELECT x.id, x.q, x.key FROM holdfast.job x WHERE x.seq = u.seq")} AS h),
+  remembered AS (
+    INSERT INTO holdfast.gone AS g (id, settled_fence, forget_at)
+    SELECT b.id, b.fence, greatest(p_now + p_remembers_ms, (SELECT k.expires_at FROM holdfast.key k
+      WHERE k.q = b.q AND k.key = b.key AND k.id = b.id))
+    FROM body b
+    ON CONFLICT (id) DO UPDATE
+    SET settled_fence = excluded.settled_fence, forget_at = excluded.forget_at)
+  SELECT array_agg(k.place) INTO v_keys FROM body j
+  ${keyOfBody("AND k.expires_at IS NULL")} AS k WHERE j.key IS NOT NULL;
+  IF v_keys IS NOT NULL THEN DELETE FROM holdfast.key WHERE ctid = ANY (v_keys); END IF;
+  DELETE FROM holdfast.job WHERE seq = ANY (p_seq);
   RETURN 0;
 END $$;
 `;
