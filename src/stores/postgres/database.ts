@@ -136,6 +136,14 @@ export class Database {
     return this.#call((session) => work(session), deadlineMs);
   }
 
+  /** Something that makes several calls with time between them: `idle` waits for all of it. */
+  during<T>(work: Promise<T>): Promise<T> {
+    this.#inFlight.add(work);
+    const over = (): void => void this.#inFlight.delete(work);
+    work.then(over, over);
+    return work;
+  }
+
   /** Resolves when every call that was on its way has ended. */
   async idle(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.allSettled([...this.#inFlight]);
@@ -145,11 +153,7 @@ export class Database {
     work: (session: Session, progress: Progress) => Promise<T>,
     deadlineMs = this.options.deadlineMs,
   ): Promise<T> {
-    const call = this.#persistently(work, performance.now() + deadlineMs);
-    this.#inFlight.add(call);
-    const over = (): void => void this.#inFlight.delete(call);
-    call.then(over, over);
-    return call;
+    return this.during(this.#persistently(work, performance.now() + deadlineMs));
   }
 
   async #persistently<T>(

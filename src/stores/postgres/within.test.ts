@@ -70,6 +70,17 @@ describe("a caller's transaction that stays open", () => {
     expect((await store.lease(leaseRequest(5))).jobs).toEqual([]);
   });
 
+  it("keeps a store open that is closed while a renewal waits for it", async () => {
+    const other = postgresStore({ url: place.url, schema: place.schema });
+    await other.open();
+    await insertSome(other, 1);
+    const mine = await takeOne(other);
+    await inside.settle([settlement(mine, succeed())]);
+    const renewing = other.renew([leaseRef(mine)], LONG_MS);
+    await other.close();
+    expect(await renewing).toEqual(["kept"]);
+  });
+
   it("keeps no reaping waiting, and its own job from being reaped", async () => {
     await insertSome(store, 2);
     const [mine, other] = await takeExactly(store, 2, { leaseMs: 1 });
