@@ -221,8 +221,9 @@ ${LEASE_ONE_LINE}
         END IF;
 
         -- Turns: as many jobs as a line weighs, round after round.
-        IF v_lines_count >= v_rest AND v_is_plain AND coalesce(p_left[i], 0) = 0 THEN
-          -- One of each, and the walk has found them already.
+        IF 2 * v_lines_count > v_rest AND v_is_plain AND coalesce(p_left[i], 0) = 0 THEN
+          -- One of each, and the walk has found them already. What is left is for the next walk.
+          v_rest := least(v_rest, v_lines_count);
           p_turn[i] := v_groups[v_rest];
           v_heads := v_heads[1:v_rest];
           v_quota := NULL;
