@@ -66,7 +66,7 @@ const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify(
 const QUEUES = "SELECT name FROM holdfast.queue";
 
 /** A call costs what its round trip, its set-up and its commit cost: the more it carries the better. */
-const BATCH_ITEMS = 500;
+const BATCH_ITEMS = 1_000;
 
 export function postgresStore(options: PostgresStoreOptions): Store {
   const { pooler = "session", deadlineMs = 10_000, remembersMs = 3_600_000 } = options;
@@ -223,7 +223,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     },
     async renew(renewals, leaseMs) {
       const { db } = openLife();
-      return renewals.length === 0 ? [] : renew(db, renewals, leaseMs);
+      return renewals.length === 0 ? [] : db.during(renew(db, renewals, leaseMs));
     },
     async settle(settlements) {
       openLife();
