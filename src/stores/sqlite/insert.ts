@@ -28,7 +28,6 @@ const ADD_PLAIN_JOB = `
   INSERT INTO holdfast_job
   VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, NULL, NULL, NULL, ?)
   ON CONFLICT (id) DO NOTHING`;
-const ADD_FRESH_READY = "INSERT INTO holdfast_ready VALUES (?, ?, ?, 0, ?, 0, 0, 0, NULL, ?)";
 const STATUS_OF = `
   SELECT coalesce(
     (SELECT d.status FROM holdfast_done d WHERE d.seq = j.seq),
@@ -44,7 +43,10 @@ export function insert(
   return jobs.map((job) => insertOne(tx, job, evenIfFull));
 }
 
-/** The order of the questions is part of the promise: id, then key, then room. */
+/**
+ * The order of the questions is part of the promise: id, then key, then room. A job that is due waits in
+ * `tx.fresh`, and the caller sees to it that nobody looks for it in its line before it is there.
+ */
 export function insertOne(tx: Transaction, job: NewJob, evenIfFull: boolean): InsertResult {
   const known = tx.queues.find(job.queue);
   // In a known queue, without a key or a bound, the unique index on ids answers with the insert itself.
@@ -59,18 +61,18 @@ export function insertOne(tx: Transaction, job: NewJob, evenIfFull: boolean): In
   if (seq === null) return duplicateOf(tx, job.id);
   const runAt = job.runAt === null ? instantAfter(now, job.delayMs) : Math.ceil(job.runAt);
   const flags = flagsOf(job);
+  const { maxAttempts, priority: prio, id, type, payload } = job;
   if (runAt !== now) {
     const fresh = { attempts: 0, crashes: 0, fence: 0, settledFence: 0 };
-    const { maxAttempts, priority: prio } = job;
     standInLine(tx, queue, job.group, { seq, prio, maxAttempts, runAt, flags, ...fresh });
   } else {
     const line = tx.lines.findOrAdd(queue, job.group);
-    tx.db.silent(ADD_FRESH_READY).get(line.line, job.priority, seq, job.maxAttempts, flags);
+    tx.fresh.add(line, { seq, prio, maxAttempts, flags, id, type, createdAt: now, payload });
     queue.add("ready", 1);
     tx.lines.gotReady(line);
     tx.wokenQueues.add(queue.name);
   }
-  return { outcome: "added", id: job.id };
+  return { outcome: "added", id };
 }
 
 /** Why a job of this id and key cannot be added; null if it can. */

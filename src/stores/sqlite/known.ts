@@ -14,6 +14,7 @@ import { WorkerBook } from "./worker-book.ts";
 
 const HEAD = "SELECT seq, clock, record_version FROM holdfast_head WHERE one = 1";
 const WRITE_HEAD = "UPDATE holdfast_head SET seq = ?, clock = ?, record_version = ? WHERE one = 1";
+const NEWEST_GONE = "SELECT max(id) FROM holdfast_gone";
 const DATA_VERSION = "PRAGMA data_version";
 
 /** More lines than this are not worth their memory. */
@@ -28,6 +29,7 @@ export class Known {
   /** The last version given to any record. */
   recordVersion: number;
   readonly #db: Connection;
+  #newestGone: string | null | undefined;
   #seq: number;
 
   constructor(db: Connection) {
@@ -38,6 +40,18 @@ export class Known {
     this.queues = new QueueBook(db);
     this.workers = new WorkerBook(db);
     this.lines = new LineBook(db, this.queues, () => this.nextSeq());
+  }
+
+  /** The highest id of a deleted job, or a higher one; null if there is none. */
+  get newestGone(): string | null {
+    if (this.#newestGone === undefined) {
+      this.#newestGone = this.#db.value(NEWEST_GONE) as string | null;
+    }
+    return this.#newestGone;
+  }
+
+  set newestGone(id: string) {
+    this.#newestGone = id;
   }
 
   /** Grows by 1 and is never given twice, also not after the job of a number is deleted. */

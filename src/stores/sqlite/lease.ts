@@ -26,6 +26,9 @@ const PASS_AT_MOST = 256;
 const EXPIRED_HOLDS = `
   SELECT line FROM holdfast_line INDEXED BY holdfast_line_held
   WHERE q = ? AND state = 2 AND held_until <= ? LIMIT ${REOPEN_AT_MOST}`;
+const FIRST_HOLD_END = `
+  SELECT held_until FROM holdfast_line INDEXED BY holdfast_line_held
+  WHERE q = ? AND state = 2 ORDER BY held_until LIMIT 1`;
 /** Only numbers, straight from the index: the lines themselves are mostly known already. */
 const RING = `
   SELECT line FROM holdfast_line INDEXED BY holdfast_line_open
@@ -73,6 +76,7 @@ export function lease(tx: Transaction, request: LeaseRequest, shares: Shares): L
     takeTurns(tx, queue, { atMost, call }),
   );
   tx.lines.flush();
+  tx.fresh.flush();
   const nextAt = nextAtOf(tx.db, demands, { request, now: tx.now });
   return { jobs: call.jobs, nextInMs: inMs(nextAt, tx.now) };
 }
@@ -87,15 +91,20 @@ function nextAtOf(
   { request, now }: { readonly request: LeaseRequest; readonly now: number },
 ): number {
   const wantsCapped = cappedLimitOf(request) > 0;
-  const nextAts = demands.map(({ queue }) => comeBackAt(db, queue, { now, wantsCapped }));
-  return Math.min(FOREVER, ...nextAts);
+  let nextAt = FOREVER;
+  for (const { queue } of demands) {
+    nextAt = Math.min(nextAt, comeBackAt(db, queue, { now, wantsCapped }));
+  }
+  return nextAt;
 }
 
 function demandsOf(queues: QueueBook, request: LeaseRequest): QueueDemand[] {
-  return request.queues.flatMap(({ queue: name, limit, weight = 1 }) => {
+  const demands: QueueDemand[] = [];
+  for (const { queue: name, limit, weight = 1 } of request.queues) {
     const queue = limit > 0 ? queues.find(name) : null;
-    return queue === null ? [] : [{ name, queue, limit, weight }];
-  });
+    if (queue !== null) demands.push({ name, queue, limit, weight });
+  }
+  return demands;
 }
 
 function inMs(nextAt: number, now: number): number | null {
@@ -103,7 +112,14 @@ function inMs(nextAt: number, now: number): number | null {
 }
 
 function reopenLines(tx: Transaction, queue: Queue): void {
-  tx.lines.flush();
+  if (queue.firstHoldEndsAt === null) {
+    tx.lines.flush();
+    const endsAt = tx.db.value(FIRST_HOLD_END, queue.q) as number | undefined;
+    queue.firstHoldEndsAt = endsAt ?? FOREVER;
+  }
+  if (queue.firstHoldEndsAt > tx.now) return;
+  // Whether a line opens depends on what stands in it.
+  tx.fresh.flush();
   for (const [line] of tx.db.rows<[number]>(EXPIRED_HOLDS).all(queue.q, tx.now)) {
     tx.lines.settleState(tx.lines.byNumber(line), tx.now);
   }
@@ -154,6 +170,8 @@ function takeTurns(
 function ringOf(tx: Transaction, queue: Queue, { jobs, ofCapped }: Wanted): Line[] {
   const isFree = queue.maxActive === null && queue.maxActivePerGroup === null;
   if (ofCapped <= 0 && !isFree) return [];
+  const only = queue.onlyOpenLine;
+  if (only !== null) return ofCapped > 0 || only.maxActive === null ? [only] : [];
   tx.lines.flush();
   const atMost = Math.max(2, jobs);
   const from = queue.turnLeft > 0 ? queue.turnLine : queue.turnLine + 1;
@@ -162,5 +180,8 @@ function ringOf(tx: Transaction, queue: Queue, { jobs, ofCapped }: Wanted): Line
   if (rows.length < atMost && from > 1) {
     rows.push(...tx.db.rows<[number]>(start).all(queue.q, from, atMost - rows.length));
   }
-  return rows.map(([line]) => tx.lines.byNumber(line));
+  const lines = rows.map(([line]) => tx.lines.byNumber(line));
+  const [first] = lines;
+  if (ofCapped > 0 && first !== undefined && lines.length === 1) queue.onlyOpenLine = first;
+  return lines;
 }

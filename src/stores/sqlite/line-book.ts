@@ -128,6 +128,7 @@ export class LineBook {
   }
 
   set(line: Line, change: Partial<Pick<Line, "state" | "active" | "heldUntil">>): void {
+    if (change.state !== undefined || change.heldUntil !== undefined) line.queue.linesChanged();
     Object.assign(line, change);
     this.touch(line);
   }
@@ -159,7 +160,10 @@ export class LineBook {
   sweep(sql: string): void {
     this.flush();
     this.#db.run(sql);
-    for (const line of this.#byNumber.values()) line.queue.lines.delete(line.group);
+    for (const line of this.#byNumber.values()) {
+      line.queue.lines.delete(line.group);
+      line.queue.linesChanged();
+    }
     this.#byNumber.clear();
   }
 

@@ -40,6 +40,10 @@ export class Queue {
   readonly counts: Record<Standing, number>;
   /** The lines of it that this transaction has read, by group. */
   readonly lines = new Map<string, Line>();
+  /** Its only open line. Null: there are more or none, or nobody knows. */
+  onlyOpenLine: Line | null = null;
+  /** When the first hold of a line ends. Null: nobody knows. */
+  firstHoldEndsAt: number | null = null;
   isDirty = false;
 
   constructor(row: QueueRow) {
@@ -52,6 +56,12 @@ export class Queue {
   add(standing: Standing, jobs: number): void {
     this.counts[standing] += jobs;
     this.isDirty = true;
+  }
+
+  /** Lines opened or closed, or their holds changed: what was known of them together is over. */
+  linesChanged(): void {
+    this.onlyOpenLine = null;
+    this.firstHoldEndsAt = null;
   }
 
   /** Whose turn it is, and how much of it is left. */

@@ -28,9 +28,13 @@ import { bury, settledFenceOfGone } from "./tombstones.ts";
 import { addAttempt, addDeferral, addLogs, errorColumns, noteTrail, takeAlong } from "./trail.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** The conditions are those of the short way: no past, no key, no cap, nobody wants it cancelled. */
+/**
+ * The conditions are those of the short way: no past, no key, no cap, nobody wants it cancelled.
+ * `OR FAIL`, because else SQLite would copy every page before it writes to it, to take back a part of
+ * the statement; of one row there is no part.
+ */
 const SUCCEED = `
-  INSERT INTO holdfast_done
+  INSERT OR FAIL INTO holdfast_done
   SELECT q, 1, ?, seq, attempts, max_attempts, crashes, fence, NULL, run_at, flags, ? - leased_at, w,
     ?, ?
   FROM holdfast_leased
@@ -255,6 +259,8 @@ function follow(tx: Transaction, settlement: Settlement, parent: HeldLease | nul
     addLogs(tx, parent.seq, [`spawned job ${child.id} dropped: ${why} ${result.id}`]);
     markPast(tx, parent);
   }
+  // The next settle of this batch may look into the lines.
+  tx.fresh.flush();
   if (entries.length > 0) append(tx, entries);
   if (outbox.length > 0) addToOutbox(tx, `${id}:${fence}`, outbox);
 }

@@ -132,6 +132,18 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
 
   /** A verb that writes; it takes its turn with all others. `size` is about how many jobs it touches. */
   async function write<T>(size: number, work: (tx: Transaction) => T): Promise<T> {
+    return submit(size, (tx) => {
+      tx.fresh.flush();
+      return work(tx);
+    });
+  }
+
+  /**
+   * `insert` and `lease`: what was inserted need not stand in line before a lease takes it. Not async,
+   * and awaited by its callers: a promise inside a promise is answered three turns later, and a job
+   * starts that much later after its commit.
+   */
+  function submit<T>(size: number, work: (tx: Transaction) => T): Promise<T> {
     return openLife().committer.submit(size, work);
   }
 
@@ -215,11 +227,13 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     onWakeup: (listener) => wakeups.listen(listener),
 
     async insert(jobs, how) {
-      const stored = writeEach(jobs, (tx) => insert(tx, jobs, how));
+      openLife();
+      if (jobs.length === 0) return [];
+      const stored = submit(jobs.length, (tx) => insert(tx, jobs, how));
       for (const { queue, delayMs, runAt } of jobs) {
         if (delayMs <= 0 && runAt === null) wakeups.expected(queue);
       }
-      return stored;
+      return await stored;
     },
     adopt: (jobs) => writeEach(jobs, (tx) => adopt(tx, jobs)),
     async lease(request) {
@@ -231,7 +245,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
         );
         if (nothing !== null) return nothing;
       }
-      return write(request.limit / LEASES_PER_WRITE, (tx) => lease(tx, request, shares));
+      const size = request.limit / LEASES_PER_WRITE;
+      return await submit(size, (tx) => lease(tx, request, shares));
     },
     renew: (renewals, leaseMs) => writeEach(renewals, (tx) => renew(tx, renewals, leaseMs)),
     async settle(settlements) {

@@ -9,6 +9,7 @@ import type { Step } from "../../core/job.ts";
 import type { LeasedJob } from "../../core/store.ts";
 import { handleOf } from "./held-lease.ts";
 import type { Line } from "./line-book.ts";
+import type { ReadyRow } from "./ready-row.ts";
 import { HAS_EXTRAS, HAS_PAST } from "./standing.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -40,22 +41,6 @@ const EXTRAS_OF = "SELECT tags, meta, trace FROM holdfast_job WHERE seq = ?";
 const PAST_OF = "SELECT deferrals, checkpoint FROM holdfast_trail WHERE seq = ?";
 const STEPS_OF = "SELECT name, value FROM holdfast_step WHERE seq = ? ORDER BY n";
 
-type ReadyRow = [
-  seq: number,
-  prio: number,
-  attempts: number,
-  maxAttempts: number,
-  crashes: number,
-  fence: number,
-  runAt: number | null,
-  flags: number,
-  settledFence: number,
-  id: string,
-  type: string,
-  createdAt: number,
-  payload: string,
-];
-
 export interface Quota {
   readonly line: Line;
   /** At most so many. */
@@ -74,8 +59,7 @@ export interface Start {
 
 /** All of one queue. */
 export function startAttempts(tx: Transaction, quotas: readonly Quota[], start: Start): Pack[] {
-  const isOneEach = quotas.every(({ jobs }) => jobs === 1);
-  const rows = isOneEach ? startFirsts(tx, quotas, start) : startSomes(tx, quotas, start);
+  const rows = startReady(tx, quotas, start);
   return quotas.map(({ line, jobs }, index) => {
     const items = (rows[index] ?? []).map((row) => leasedJob(tx, line, row));
     line.queue.add("ready", -items.length);
@@ -85,18 +69,43 @@ export function startAttempts(tx: Transaction, quotas: readonly Quota[], start: 
   });
 }
 
+function startReady(tx: Transaction, quotas: readonly Quota[], start: Start): ReadyRow[][] {
+  const [first] = quotas;
+  if (first !== undefined && tx.fresh.areAllOf(first.line.queue)) {
+    return startFresh(tx, quotas, start);
+  }
+  tx.fresh.flush();
+  const isOneEach = quotas.every(({ jobs }) => jobs === 1);
+  return isOneEach ? startFirsts(tx, quotas, start) : startSomes(tx, quotas, start);
+}
+
+/** No job of the queue stands in line: all that are ready were inserted by this transaction. */
+function startFresh(tx: Transaction, quotas: readonly Quota[], start: Start): ReadyRow[][] {
+  return quotas.map(({ line, jobs }) => {
+    const rows = tx.fresh.take(line, jobs);
+    for (const row of rows) leaseFirst(tx, line, row, start);
+    return rows;
+  });
+}
+
 /** In three sweeps over the lines: going to and fro between three statements was a little slower. */
 function startFirsts(tx: Transaction, quotas: readonly Quota[], start: Start): ReadyRow[][] {
   const first = tx.db.rows<ReadyRow>(FIRST);
-  const rows = quotas.map(({ line }) => first.get(line.line));
-  for (const [index, row] of rows.entries()) {
+  const found: ReadyRow[][] = [];
+  for (const { line } of quotas) {
+    const row = first.get(line.line);
+    found.push(row === undefined ? [] : [row]);
+  }
+  for (let index = 0; index < found.length; index++) {
+    const row = found[index]?.[0];
     if (row !== undefined) leaseFirst(tx, (quotas[index] as Quota).line, row, start);
   }
   const drop = tx.db.silent(DROP_FIRST);
-  for (const [index, row] of rows.entries()) {
+  for (let index = 0; index < found.length; index++) {
+    const row = found[index]?.[0];
     if (row !== undefined) drop.get((quotas[index] as Quota).line.line, row[1], row[0]);
   }
-  return rows.map((row) => (row === undefined ? [] : [row]));
+  return found;
 }
 
 function leaseFirst(tx: Transaction, line: Line, row: ReadyRow, { until, w }: Start): void {

@@ -7,6 +7,7 @@
  */
 import { msOf, type Clock } from "./clock.ts";
 import type { Connection } from "./connection.ts";
+import { FreshJobs } from "./fresh-jobs.ts";
 import { Known } from "./known.ts";
 import type { LineBook } from "./line-book.ts";
 import type { QueueBook } from "./queue-book.ts";
@@ -28,12 +29,12 @@ export class Transaction {
   readonly queues: QueueBook;
   readonly lines: LineBook;
   readonly workers: WorkerBook;
+  readonly fresh: FreshJobs;
   /** Queues that may have ready jobs, and jobs that have finished: said once it is committed. */
   readonly wokenQueues = new Set<string>();
   /** Something in them will be due within `WAKE_AHEAD_MS`. */
   readonly dueSoonQueues = new Set<string>();
   readonly finishedJobs: string[] = [];
-  #newestGone: string | null | undefined;
 
   constructor(db: Connection, { clock, remembersMs }: TransactionSettings, known?: Known) {
     this.db = db;
@@ -42,6 +43,7 @@ export class Transaction {
     this.queues = this.known.queues;
     this.lines = this.known.lines;
     this.workers = this.known.workers;
+    this.fresh = new FreshJobs(db);
     this.micros = clock.micros(this.known.clock);
     this.now = msOf(this.micros);
   }
@@ -58,30 +60,32 @@ export class Transaction {
 
   /**
    * Could a deleted job have had this id? Ids begin with their time, so a new one is nearly always
-   * newer than all that are remembered, and one look per transaction answers for all its inserts.
+   * newer than all that are remembered.
    */
   mayBeGone(id: string): boolean {
-    if (this.#newestGone === undefined) {
-      this.#newestGone = this.db.value("SELECT max(id) FROM holdfast_gone") as string | null;
-    }
-    return this.#newestGone !== null && id <= this.#newestGone;
+    const { newestGone } = this.known;
+    return newestGone !== null && id <= newestGone;
   }
 
   /** A job of this id was deleted just now. */
   noteGone(id: string): void {
-    const newest = this.#newestGone;
-    if (newest !== undefined && (newest === null || id > newest)) this.#newestGone = id;
+    const { newestGone } = this.known;
+    if (newestGone === null || id > newestGone) this.known.newestGone = id;
   }
 
   /** Not those whose ready jobs a lease of the same transaction took. */
   queuesToWake(): string[] {
-    const isReady = (name: string): boolean => (this.queues.find(name)?.counts.ready ?? 0) > 0;
-    const ready = [...this.wokenQueues].filter(isReady);
-    return [...new Set([...ready, ...this.dueSoonQueues])];
+    const names = [...this.dueSoonQueues];
+    for (const name of this.wokenQueues) {
+      const ready = this.queues.find(name)?.counts.ready ?? 0;
+      if (ready > 0 && !this.dueSoonQueues.has(name)) names.push(name);
+    }
+    return names;
   }
 
   /** Writes what was gathered. Before the commit, and before a caller's transaction gets control back. */
   flush(): void {
+    this.fresh.flush();
     this.known.flush(this.micros);
   }
 }

@@ -1,0 +1,16 @@
+/** A ready job as `lease` reads it: its place in line, and the part of its body that a handler needs. */
+export type ReadyRow = [
+  seq: number,
+  prio: number,
+  attempts: number,
+  maxAttempts: number,
+  crashes: number,
+  fence: number,
+  runAt: number | null,
+  flags: number,
+  settledFence: number,
+  id: string,
+  type: string,
+  createdAt: number,
+  payload: string,
+];
