@@ -104,7 +104,7 @@ class Child {
 
 const [, main, what = "", path = ""] = process.argv;
 if (main === PROGRAM) await PROGRAMS[what]?.(path);
-else describe("several processes on one SQLite file", tests);
+else describe("several processes on one SQLite file", { timeout: 120_000 }, tests);
 
 function tests(): void {
   let folder: string;
