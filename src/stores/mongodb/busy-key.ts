@@ -5,6 +5,7 @@
  * `busy`. Its neighbours in the call must not wait for it.
  */
 import type { Database } from "./database.ts";
+import type { Document } from "./driver-like.ts";
 import { isTooLate } from "./mongodb-error.ts";
 import type { JobDocument } from "./schema.ts";
 import { slimJob } from "./whole-job.ts";
@@ -25,7 +26,7 @@ export async function addFree(db: Database, jobs: readonly JobDocument[]): Promi
   const isQuick = db.isInTransaction || jobs.every(({ k }) => k == null);
   try {
     const limits = isQuick ? {} : { maxTimeMS: TOGETHER_MS };
-    const refused = await db.insert("jobs", jobs.map(slimJob), limits);
+    const refused = await insertJobs(db, jobs, limits);
     return { refused: new Set(jobs.filter((_, index) => refused.has(index))), busy };
   } catch (error) {
     if (isQuick || !isTooLate(error)) throw error;
@@ -39,14 +40,14 @@ async function addAlone(db: Database, jobs: readonly JobDocument[]): Promise<Add
   const busy = new Set<JobDocument>();
   const plain = jobs.filter(({ k }) => k == null);
   if (plain.length > 0) {
-    const taken = await db.insert("jobs", plain.map(slimJob));
+    const taken = await insertJobs(db, plain);
     for (const [index, job] of plain.entries()) if (taken.has(index)) refused.add(job);
   }
   const keyed = jobs.filter(({ k }) => k != null);
   for (let start = 0; start < keyed.length; start += AT_ONCE) {
     const some = keyed.slice(start, start + AT_ONCE).map(async (job) => {
       try {
-        const taken = await db.insert("jobs", [slimJob(job)], { maxTimeMS: ALONE_MS });
+        const taken = await insertJobs(db, [job], { maxTimeMS: ALONE_MS });
         if (taken.size > 0) refused.add(job);
       } catch (error) {
         if (!isTooLate(error)) throw error;
@@ -56,4 +57,16 @@ async function addAlone(db: Database, jobs: readonly JobDocument[]): Promise<Add
     await Promise.all(some);
   }
   return { refused, busy };
+}
+
+/** One that is sent again is refused, and then found to be this very job. */
+function insertJobs(
+  db: Database,
+  jobs: readonly JobDocument[],
+  limits: Document = {},
+): Promise<Set<number>> {
+  const documents = jobs.map(slimJob);
+  return db.isInTransaction
+    ? db.insert("jobs", documents, limits)
+    : db.insertRepeatable("jobs", documents, limits);
 }

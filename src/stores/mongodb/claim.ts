@@ -138,7 +138,7 @@ async function findFirst(
   const isHeadsOnly = skip === 0 && quotas.every(({ jobs }) => jobs === 1);
   if (isHeadsOnly) {
     const heads = { _id: { $in: quotas.map(({ line }) => line.head) }, ready: queue };
-    return db.find<JobDocument>("jobs", heads, { projection: UNSEEN, hint: "_id_" });
+    return db.find<JobDocument>("jobs", heads, { projection: UNSEEN });
   }
   const [first, ...rest] = quotas.map(({ line, jobs }) =>
     stagesOf(queue, { group: line.group, jobs, skip }),

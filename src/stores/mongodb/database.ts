@@ -4,7 +4,7 @@
  */
 import type { Clock } from "./clock.ts";
 import type { CollectionLike, CursorLike, DbLike, Document, SessionLike } from "./driver-like.ts";
-import { duplicatesIn } from "./mongodb-error.ts";
+import { duplicatesIn, duplicatesOf } from "./mongodb-error.ts";
 import type { KnownQueues } from "./known-queues.ts";
 import type { CollectionName } from "./schema.ts";
 
@@ -14,6 +14,7 @@ const MAJORITY = { writeConcern: { w: "majority", journal: true }, readPreferenc
 /** What is asked for comes with the first reply. Left to itself the server sends 101, then the rest. */
 const ONE_BATCH = { batchSize: 1_000 };
 const PART = 100;
+const BY_ID = { hint: "_id_" };
 /** For what only saves work if it is kept. */
 export const LIGHTLY = { writeConcern: { w: 1 } };
 
@@ -94,22 +95,26 @@ export class Database {
    * everybody else from it.
    */
   async reserve(count: number): Promise<Reserved> {
-    const { clock, deadlineMs } = this.options;
+    const { clock, prefix } = this.options;
     const now = { $max: [{ $ifNull: ["$now", 0] }, clock.expression()] };
     const last = { $max: [{ $ifNull: ["$last", 0] }, { $multiply: [now, 1_000] }] };
-    const head = (await this.collection("head").findOneAndUpdate(
-      { _id: "head" },
-      [{ $set: { last: { $add: [last, count] }, now } }],
-      { upsert: true, returnDocument: "after", maxTimeMS: deadlineMs, ...LIGHTLY },
-    )) as { readonly last: number; readonly now: number; readonly bounds?: string };
-    const { last: end, bounds = "" } = head;
-    return { first: end - count + 1, now: clock.saw(head.now), bounds };
+    const reply = await this.#command({
+      findAndModify: `${prefix}head`,
+      query: { _id: "head" },
+      update: [{ $set: { last: { $add: [last, count] }, now } }],
+      upsert: true,
+      new: true,
+      ...LIGHTLY,
+    });
+    const { last: end, now: at, bounds = "" } = reply["value"] as Head;
+    return { first: end - count + 1, now: clock.saw(at), bounds };
   }
 
   async find<T>(name: CollectionName, filter: Document, options: FindOptions = {}): Promise<T[]> {
     const cursor = this.collection(name).find(filter, {
       ...this.#common,
       ...ONE_BATCH,
+      ...hintFor(filter),
       ...options,
     });
     return all<T>(cursor);
@@ -152,6 +157,19 @@ export class Database {
     }
   }
 
+  /**
+   * The same, outside of a transaction, for what its caller may send again. Else the driver would do that,
+   * and the server keep a note of each document for it: a sixth of what an insert costs it.
+   */
+  async insertRepeatable(
+    name: CollectionName,
+    documents: readonly Document[],
+    limits: Document = {},
+  ): Promise<Set<number>> {
+    const command = { insert: this.options.prefix + name, documents, ...limits };
+    return duplicatesOf(await this.#write(command));
+  }
+
   /** Answers how many of these operations found their document. */
   async bulk(
     name: CollectionName,
@@ -169,7 +187,8 @@ export class Database {
     filter: Document,
     update: Document | Document[],
   ): Promise<number> {
-    const { modifiedCount } = await this.collection(name).updateMany(filter, update, this.#common);
+    const options = { ...this.#common, ...hintFor(filter) };
+    const { modifiedCount } = await this.collection(name).updateMany(filter, update, options);
     return modifiedCount;
   }
 
@@ -180,8 +199,18 @@ export class Database {
   async updateInParts(name: CollectionName, updates: readonly SameUpdate[]): Promise<number> {
     const total = updates.reduce((sum, { ids }) => sum + ids.length, 0);
     if (total === 0) return 0;
-    const parts = this.isInTransaction ? 1 : Math.max(1, Math.round(total / PART));
-    const found = split(updates, Math.ceil(total / parts)).map((part) => this.bulk(name, part));
+    if (this.isInTransaction) {
+      const operations = updates.map(({ ids, filter, update }) => ({
+        updateMany: { filter: { _id: { $in: ids }, ...filter }, update, ...BY_ID },
+      }));
+      return this.bulk(name, operations);
+    }
+    const parts = Math.max(1, Math.round(total / PART));
+    const found = split(updates, Math.ceil(total / parts)).map(async (part) => {
+      const reply = await this.#write({ update: this.options.prefix + name, updates: part });
+      duplicatesOf(reply);
+      return Number(reply["n"]);
+    });
     return (await Promise.all(found)).reduce((sum, count) => sum + count, 0);
   }
 
@@ -200,11 +229,37 @@ export class Database {
   }
 
   async deleteMany(name: CollectionName, filter: Document): Promise<number> {
-    return (await this.collection(name).deleteMany(filter, this.#common)).deletedCount;
+    const options = { ...this.#common, ...hintFor(filter) };
+    return (await this.collection(name).deleteMany(filter, options)).deletedCount;
+  }
+
+  #write(command: Document): Promise<Document> {
+    return this.#command({ ...command, ordered: false, writeConcern: { w: "majority", j: true } });
+  }
+
+  /** As it is: the driver adds nothing, and does not try again. */
+  #command(command: Document): Promise<Document> {
+    const { db, deadlineMs } = this.options;
+    return db.command({ ...command, maxTimeMS: command["maxTimeMS"] ?? deadlineMs }, PLAIN);
   }
 }
 
-/** Operations for a bulk, of at most so many documents in each part. */
+interface Head {
+  readonly last: number;
+  readonly now: number;
+  readonly bounds?: string;
+}
+
+/**
+ * Whoever names documents means the index of names. Left to itself, the server tries the other indexes
+ * of the filter as well; if the first hundred fit on either way it may choose one of those, and walks it
+ * to its end: all ready jobs, for a claim.
+ */
+function hintFor({ _id }: Document): Document {
+  return typeof _id === "object" && _id !== null && "$in" in _id ? BY_ID : {};
+}
+
+/** The statements of update commands, of at most so many documents in each part. */
 function split(updates: readonly SameUpdate[], size: number): Document[][] {
   const parts: Document[][] = [];
   let room = 0;
@@ -215,8 +270,8 @@ function split(updates: readonly SameUpdate[], size: number): Document[][] {
         room = size;
       }
       const some = ids.slice(start, start + room);
-      const operation = { filter: { _id: { $in: some }, ...filter }, update };
-      parts.at(-1)?.push({ updateMany: operation });
+      const q = { _id: { $in: some }, ...filter };
+      parts.at(-1)?.push({ q, u: update, multi: true, ...BY_ID });
       room -= some.length;
       start += some.length;
     }

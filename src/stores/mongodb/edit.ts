@@ -35,6 +35,8 @@ export interface Edit<Answer> {
 
 const TOGETHER_MS = 2_000;
 const ALONE_MS = 300;
+/** So many at a time: all at once, a server that is only slow would be late for each of them, too. */
+const ALONE_AT_ONCE = 32;
 
 const MOST_ROUNDS = 200;
 
@@ -126,7 +128,7 @@ async function writeAlone<Answer>(
   answers: Map<Edit<Answer>, Answer>,
 ): Promise<void> {
   const open = writes.filter(({ one }) => !answers.has(one));
-  const tries = open.map(async ({ one, answer, operation }) => {
+  const tryAlone = async ({ one, answer, operation }: Write<Answer>): Promise<void> => {
     try {
       const matched = await db.bulk("jobs", [operation], { maxTimeMS: ALONE_MS });
       if (matched === 1) answers.set(one, answer);
@@ -139,8 +141,15 @@ async function writeAlone<Answer>(
       const message = "an open transaction has this job: try again once it has ended";
       throw new StoreUnavailableError(message, { cause: error, mayHaveHappened: true });
     }
-  });
-  await Promise.all(tries);
+  };
+  const failures: unknown[] = [];
+  for (let start = 0; start < open.length; start += ALONE_AT_ONCE) {
+    const some = open.slice(start, start + ALONE_AT_ONCE).map(tryAlone);
+    for (const tried of await Promise.allSettled(some)) {
+      if (tried.status === "rejected") failures.push(tried.reason);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 async function writtenAs<Answer>(

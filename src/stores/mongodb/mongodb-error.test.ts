@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { StoreFullError, StoreUnavailableError } from "../../core/errors.ts";
-import { duplicatesIn, isTooLate, storeError } from "./mongodb-error.ts";
+import { duplicatesIn, duplicatesOf, isTooLate, storeError } from "./mongodb-error.ts";
 
 function mongoError(name: string, fields: object = {}): Error {
   return Object.assign(new Error("it failed"), { name, ...fields });
@@ -57,3 +57,33 @@ describe("the failed items of a bulk", () => {
     expect(isTooLate(error)).toBe(true);
   });
 });
+
+describe("the reply of a write command", () => {
+  const taken = { index: 3, code: 11000 };
+
+  it("tells which items failed for a taken key", () => {
+    expect(duplicatesOf({ ok: 1, n: 5 })).toEqual(new Set());
+    expect(duplicatesOf({ ok: 1, n: 4, writeErrors: [taken] })).toEqual(new Set([3]));
+  });
+
+  it("is an error if one failed for something else", () => {
+    const reply = { ok: 1, n: 0, writeErrors: [taken, { index: 4, code: 50 }] };
+    const error = thrownBy(() => duplicatesOf(reply));
+    expect(isTooLate(error)).toBe(true);
+    expect(storeError(error)).toBeInstanceOf(StoreUnavailableError);
+  });
+
+  it("leaves open whether it was done if no majority has confirmed it", () => {
+    const reply = { ok: 1, n: 5, writeErrors: [taken], writeConcernError: { code: 64 } };
+    expect(thrownBy(() => duplicatesOf(reply))).toMatchObject({ mayHaveHappened: true });
+  });
+});
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("it did not throw");
+}

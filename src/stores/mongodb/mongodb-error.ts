@@ -50,6 +50,24 @@ export function duplicatesIn(error: unknown): readonly WriteError[] | null {
   return isOnlyThat && !hasConcernError(error as object) ? errors : null;
 }
 
+/** The items of a write command that failed for a taken key, by its reply. For all else it throws. */
+export function duplicatesOf(reply: object): Set<number> {
+  const errors = writeErrorsOf(reply);
+  const other = errors.find(({ code }) => code !== DUPLICATE_KEY);
+  if (other !== undefined) {
+    const { code } = other;
+    throw Object.assign(new Error(`MongoDB refused a write, code ${code}`), {
+      code,
+      writeErrors: errors,
+    });
+  }
+  if ("writeConcernError" in reply) {
+    const message = "a majority of MongoDB's nodes has not confirmed a write: try again";
+    throw new StoreUnavailableError(message, { mayHaveHappened: true });
+  }
+  return new Set(errors.map(({ index }) => index));
+}
+
 function hasConcernError(error: object): boolean {
   const { result } = error as { readonly result?: object };
   return [error, result ?? {}].some((place) => {

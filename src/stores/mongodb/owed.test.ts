@@ -41,17 +41,23 @@ class Died extends Error {}
 function dyingAt(most: number, names: readonly string[]): DbLike {
   const { db } = database;
   let inserts = 0;
+  const isMeant = (name: unknown): boolean => names.some((one) => name === `holdfast_${one}`);
+  const insertOrDie = async <T>(insert: () => Promise<T>): Promise<T> => {
+    if (++inserts >= most) throw new Died("kill -9");
+    return insert();
+  };
   return {
     databaseName: db.databaseName,
     createCollection: (name, options) => db.createCollection(name, options),
-    command: (command, options) => db.command(command, options),
+    command(command, options) {
+      const run = (): Promise<Document> => db.command(command, options);
+      return isMeant(command["insert"]) ? insertOrDie(run) : run();
+    },
     collection(name, options) {
       const collection = db.collection(name, options);
-      if (!names.some((one) => name === `holdfast_${one}`)) return collection as never;
-      const insertMany = async (documents: Document[], how?: Document): Promise<unknown> => {
-        if (++inserts >= most) throw new Died("kill -9");
-        return collection.insertMany(documents, how);
-      };
+      if (!isMeant(name)) return collection as never;
+      const insertMany = (documents: Document[], how?: Document): Promise<unknown> =>
+        insertOrDie(() => collection.insertMany(documents, how));
       return new Proxy(collection, {
         get: (target, key) => {
           const value: unknown = key === "insertMany" ? insertMany : Reflect.get(target, key);

@@ -98,6 +98,18 @@ describe("on a collection that has grown", () => {
     }
   });
 
+  it("a lease of many jobs looks at those, and at no others behind them", async () => {
+    const queue = "long-line";
+    for (let done = 0; done < MANY; done += 200) await insertSome(store, 200, { queue });
+    // More than the server looks at before it chooses an index.
+    const many = 140;
+    const lease = () => store.lease(leaseRequest(many, { queue }));
+    for (let time = 0; time < 3; time++) {
+      const operations = await operationsOf(lease, ASKED);
+      for (const one of operations) expect(one.docsExamined ?? 0).toBeLessThan(2 * many);
+    }
+  });
+
   it("a lease of a queue with one line is a question and a write", async () => {
     const queue = "one-line";
     await insertSome(store, 20, { queue });

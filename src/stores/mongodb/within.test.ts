@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ClientSession } from "mongodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { mongodbDatabase, type MongodbDatabase } from "../../../test/servers/mongodb-place.ts";
-import { NotInTransactionError } from "../../core/errors.ts";
+import { NotInTransactionError, StoreUnavailableError } from "../../core/errors.ts";
 import type { Store, WithinTransaction } from "../../core/store.ts";
 import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
 import { insertSome, key, newJob } from "../../testing/conformance/new-job.ts";
@@ -69,6 +69,19 @@ describe("a caller's transaction that stays open", () => {
     await inside.settle([settlement(mine, succeed())]);
     const { changes } = await store.cancel({ ids: [{ id: mine.id }, { id: other.id }] }, NOBODY);
     expect(changes.map(({ result }) => result)).toEqual(["refused", "asked"]);
+  });
+
+  it("keeps no settle of other jobs from being done, however many come with its own", async () => {
+    const count = 80;
+    await insertSome(store, count);
+    const leased = await takeExactly(store, count);
+    const [mine] = leased;
+    assert.ok(mine);
+    await inside.settle([settlement(mine, succeed())]);
+    const back = { kind: "release", afterMs: 0 } as const;
+    const settling = store.settle(leased.map((job) => settlement(job, back)));
+    await expect(settling).rejects.toThrow(StoreUnavailableError);
+    expect((await countsOf(store)).ready).toBe(count - 1);
   });
 
   it("keeps only those waiting who want the very same key, and not for ever", async () => {
