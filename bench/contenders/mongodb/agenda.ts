@@ -43,8 +43,10 @@ export const agenda: Contender = {
     const locks = { lockLimit: CONCURRENCY, defaultLockLimit: CONCURRENCY };
     const backend = new MongoBackend({ mongo: client.db() });
     const system = new Agenda({ backend, processEvery: POLL_MS, ...slots, ...locks });
+    let isClosed = false;
     system.on("error", (error) => {
-      throw error;
+      // A poll may be on its way when it is stopped, and finds the client closed.
+      if (!isClosed) throw error;
     });
     await system.ready;
     let handle: (payload: Payload) => void = () => {};
@@ -67,7 +69,10 @@ export const agenda: Contender = {
         return () => system.stop(false);
       },
       describe: () => describeMongodb(place),
-      close: () => client.close(),
+      close() {
+        isClosed = true;
+        return client.close();
+      },
     };
     return session;
   },
