@@ -9,9 +9,15 @@ export const STATUSES: readonly JobStatus[] = [
   "cancelled",
 ];
 
-const FLAGS = { resultDropped: 1, cancelAsked: 2, leaseSpent: 4, key: 128 } as const;
-/** Where the numbers are that never change, and the texts behind them. */
-const AT = { createdAt: 92, runAt: 100, priority: 116, texts: 118 } as const;
+export const FLAGS = { resultDropped: 1, cancelAsked: 2, leaseSpent: 4, key: 128 } as const;
+/** What moves comes first. */
+export const MOVING_SIZE = 78;
+/** Where in a header everything begins. Behind the texts (group, type, extra) is the worker. */
+export const AT = {
+  ...{ status: 0, flags: 1, attempts: 4, maxAttempts: 8, crashes: 12, deferrals: 16 },
+  ...{ updatedAt: 20, startedAt: 28, finishedAt: 36, leaseUntil: 44, fence: 52, workerSize: 76 },
+  ...{ createdAt: 92, runAt: 100, priority: 116, texts: 118 },
+} as const;
 
 export interface Header {
   readonly status: JobStatus;
@@ -38,38 +44,53 @@ export interface Header {
 }
 
 export function readHeader(packed: Buffer): Header {
-  const flags = packed.readUInt16LE(1);
+  const flags = packed.readUInt16LE(AT.flags);
   const createdAt = packed.readDoubleLE(AT.createdAt);
-  const texts = new Texts(packed, AT.texts);
-  const group = texts.next();
-  const type = texts.next();
-  const extra = packed.readUInt16LE(texts.at);
-  const extraEnd = texts.at + 2 + extra;
-  const [tags, key] = extra === 0 ? ["", ""] : extraTexts(new Texts(packed, texts.at + 2));
-  const workerSize = packed.readUInt16LE(76);
+  const { group, type, tags, key, end } = readTexts(packed, AT.texts);
+  const workerSize = packed.readUInt16LE(AT.workerSize);
   return {
-    status: STATUSES[packed.readUInt8(0) - 1] ?? "queued",
+    status: STATUSES[packed.readUInt8(AT.status) - 1] ?? "queued",
     resultDropped: (flags & FLAGS.resultDropped) !== 0,
     cancelAsked: (flags & FLAGS.cancelAsked) !== 0,
     leaseSpent: (flags & FLAGS.leaseSpent) !== 0,
     priority: packed.readUInt16LE(AT.priority),
-    attempts: packed.readUInt32LE(4),
-    maxAttempts: packed.readUInt32LE(8),
-    crashes: packed.readUInt32LE(12),
-    deferrals: packed.readUInt32LE(16),
+    attempts: packed.readUInt32LE(AT.attempts),
+    maxAttempts: packed.readUInt32LE(AT.maxAttempts),
+    crashes: packed.readUInt32LE(AT.crashes),
+    deferrals: packed.readUInt32LE(AT.deferrals),
     createdAt,
-    updatedAt: instant(packed, 20) ?? createdAt,
+    updatedAt: instant(packed, AT.updatedAt) ?? createdAt,
     runAt: packed.readDoubleLE(AT.runAt),
-    startedAt: instant(packed, 28),
-    finishedAt: instant(packed, 36),
-    leaseUntil: instant(packed, 44),
-    fence: packed.readDoubleLE(52),
+    startedAt: instant(packed, AT.startedAt),
+    finishedAt: instant(packed, AT.finishedAt),
+    leaseUntil: instant(packed, AT.leaseUntil),
+    fence: packed.readDoubleLE(AT.fence),
     group,
     type,
-    worker: workerSize === 0 ? null : packed.toString("utf8", extraEnd, extraEnd + workerSize),
-    tags: tagsOf(tags),
+    worker: workerSize === 0 ? null : packed.toString("utf8", end, end + workerSize),
+    tags,
     key: (flags & FLAGS.key) !== 0 ? key : null,
   };
+}
+
+/** The texts of a header that never change. */
+export interface HeaderTexts {
+  readonly group: string;
+  readonly type: string;
+  readonly tags: readonly string[];
+  readonly key: string;
+  /** Where they end. */
+  readonly end: number;
+}
+
+export function readTexts(packed: Buffer, at: number): HeaderTexts {
+  const texts = new Texts(packed, at);
+  const group = texts.next();
+  const type = texts.next();
+  const extra = packed.readUInt16LE(texts.at);
+  const end = texts.at + 2 + extra;
+  const [tags, key] = extra === 0 ? ["", ""] : extraTexts(new Texts(packed, texts.at + 2));
+  return { group, type, tags: tagsOf(tags), key, end };
 }
 
 function instant(packed: Buffer, at: number): number | null {

@@ -3,8 +3,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { redisHouse, redisPlace, type RedisHouse } from "../../../test/servers/redis-place.ts";
 import type { Store } from "../../core/store.ts";
 import { insertAll, insertOne, newJob, QUEUE } from "../../testing/conformance/new-job.ts";
-import { settle, succeed } from "../../testing/conformance/settling.ts";
-import { take, takeExactly, takeNothing, takeOne } from "../../testing/conformance/take.ts";
+import { renew, retry, settle, succeed } from "../../testing/conformance/settling.ts";
+import {
+  leaseRequest,
+  take,
+  takeExactly,
+  takeNothing,
+  takeOne,
+} from "../../testing/conformance/take.ts";
 
 let house: RedisHouse;
 let place: Awaited<ReturnType<typeof redisPlace>>;
@@ -79,5 +85,50 @@ describe("the ring of lines", () => {
     );
     for (const job of await takeExactly(store, LINES)) await settle(store, job, succeed());
     for (const key of ["g", "gp", "gf", "n"]) expect(await lengthOf(key)).toBe(0);
+  });
+});
+
+describe("what one lease gives", () => {
+  it("is whole: short bodies and long ones, fresh jobs and retried ones, of many kinds", async () => {
+    const jobs = Array.from({ length: 120 }, (_, index) =>
+      newJob({
+        payload: JSON.stringify(`${index} ${"ü".repeat([10, 240, 260, 9_000][index % 4] ?? 0)}`),
+        type: `type-${index % 7}`,
+        priority: index % 3,
+        ...(index % 5 === 0 ? { tags: [`tag-${index}`] } : {}),
+        ...(index % 11 === 0 ? { meta: '{"a":1}', trace: `trace-${index}` } : {}),
+        maxAttempts: 3 + (index % 2),
+      }),
+    );
+    await insertAll(store, jobs);
+    const first = await takeExactly(store, 30);
+    for (const job of first) await settle(store, job, retry());
+    const checkpoint = await takeOne(store);
+    await renew(store, checkpoint, { checkpoint: "here" });
+    await settle(store, checkpoint, retry());
+    const { jobs: leased } = await store.lease(leaseRequest(jobs.length));
+    expect(leased).toHaveLength(jobs.length);
+    for (const job of leased) {
+      const { id, payload, type, priority, tags, meta, trace, maxAttempts } =
+        jobs.find((one) => one.id === job.id) ?? newJob();
+      const attempt = [...first, checkpoint].filter((one) => one.id === id).length + 1;
+      expect(job).toMatchObject({ id, payload, type, priority, tags, meta, trace, maxAttempts });
+      expect(job).toMatchObject({ queue: QUEUE, handle: id, attempt, exhausted: false });
+      expect(job.checkpoint).toBe(id === checkpoint.id ? "here" : null);
+    }
+  });
+
+  it("is no more than a line's cap, even if it comes to the line again", async () => {
+    await store.limit([{ queue: QUEUE, group: "narrow", maxActive: 7 }]);
+    const inLine = (group: string, count: number) =>
+      Array.from({ length: count }, () => newJob({ group }));
+    await insertAll(store, [...inLine("narrow", 30), ...inLine("wide", 20), ...inLine("one", 1)]);
+    const { jobs } = await store.lease(leaseRequest(60));
+    const given = (group: string) => jobs.filter((job) => job.group === group).length;
+    expect([given("narrow"), given("wide"), given("one")]).toEqual([7, 20, 1]);
+    const [held] = jobs.filter(({ group }) => group === "narrow");
+    if (held !== undefined) await settle(store, held, succeed());
+    expect((await takeOne(store)).group).toBe("narrow");
+    await takeNothing(store);
   });
 });

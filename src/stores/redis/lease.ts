@@ -3,14 +3,12 @@
  * script (lua/lease.lua). Scripts of several queues go out together, unless the caller bounds what may
  * come from capped lines: then each must know what the one before has taken.
  */
-import type { Step } from "../../core/job.ts";
 import { Shares, type Demand } from "../../core/shares.ts";
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { flag } from "./args.ts";
 import { BATCH_ITEMS } from "./batch-items.ts";
-import { readBody } from "./body.ts";
 import type { Reply } from "./client-like.ts";
-import { readHeader } from "./header.ts";
+import { type More, readLeasedJobs } from "./leased-jobs.ts";
 import { bytes, list, number, numberOrNull, rows, text, textOrNull } from "./reply.ts";
 import type { Server } from "./server.ts";
 import { readSteps } from "./trail.ts";
@@ -83,22 +81,17 @@ async function takeFrom(demand: QueueDemand, atMost: number, call: Call): Promis
     ),
   );
   demand.nextInMs = numberOrNull(reply[0]);
-  call.cappedLeft -= number(reply[2]);
-  const more = moreOf(list(reply[3]));
-  let taken = 0;
-  for (let at = 4; at < reply.length; at += 3) {
-    taken += 1;
-    const [id, packed, body] = [text(reply[at]), bytes(reply[at + 1]), text(reply[at + 2])];
-    demand.jobs.push(leasedJob({ id, queue: demand.name, packed, body }, more.get(taken)));
-  }
-  call.left -= taken;
-  return taken;
-}
-
-/** What most jobs do not have. */
-interface More {
-  readonly checkpoint: string | null;
-  readonly steps: readonly Step[];
+  call.cappedLeft -= number(reply[1]);
+  const jobs = readLeasedJobs({
+    queue: demand.name,
+    more: moreOf(list(reply[2])),
+    moving: list(reply[3]).map(bytes),
+    longBodies: list(reply[4]).map(text),
+    texts: reply.slice(5).map(bytes),
+  });
+  demand.jobs.push(...jobs);
+  call.left -= jobs.length;
+  return jobs.length;
 }
 
 /** By the number of the job. */
@@ -117,39 +110,4 @@ function demandsOf({ queues }: LeaseRequest): QueueDemand[] {
     if (limit > 0) demands.set(queue, { name: queue, limit, weight, jobs: [], nextInMs: null });
   }
   return [...demands.values()];
-}
-
-interface Leased {
-  readonly id: string;
-  readonly queue: string;
-  readonly packed: Buffer;
-  readonly body: string;
-}
-
-function leasedJob({ id, queue, packed, body }: Leased, more: More | undefined): LeasedJob {
-  const header = readHeader(packed);
-  const { payload, meta, trace } = readBody(body);
-  return {
-    id,
-    queue,
-    // A job is found by its queue and its id here: there is nothing more to note.
-    handle: id,
-    fence: header.fence,
-    group: header.group,
-    type: header.type,
-    payload,
-    meta,
-    trace,
-    priority: header.priority,
-    attempt: header.attempts,
-    maxAttempts: header.maxAttempts,
-    exhausted: !header.leaseSpent,
-    crashes: header.crashes,
-    deferrals: header.deferrals,
-    checkpoint: more?.checkpoint ?? null,
-    steps: more?.steps ?? [],
-    tags: header.tags,
-    createdAt: header.createdAt,
-    runAt: header.runAt,
-  };
 }

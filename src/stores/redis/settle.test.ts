@@ -3,9 +3,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { redisHouse, redisPlace, type RedisHouse } from "../../../test/servers/redis-place.ts";
 import type { StoredJob } from "../../core/job.ts";
 import type { Store } from "../../core/store.ts";
-import { adoptOne, insertOne } from "../../testing/conformance/new-job.ts";
-import { settle, succeed } from "../../testing/conformance/settling.ts";
-import { takeOne } from "../../testing/conformance/take.ts";
+import {
+  adoptOne,
+  insertAll,
+  insertOne,
+  newJobs,
+  QUEUE,
+} from "../../testing/conformance/new-job.ts";
+import { settle, settlement, succeed } from "../../testing/conformance/settling.ts";
+import { takeExactly, takeNothing, takeOne } from "../../testing/conformance/take.ts";
 
 let house: RedisHouse;
 let place: Awaited<ReturnType<typeof redisPlace>>;
@@ -45,5 +51,33 @@ describe("a success", () => {
     await settle(store, job, succeed());
     const [stored] = await store.get([{ id }]);
     expect(stored).toMatchObject({ status: "succeeded", cancelAsked: false });
+  });
+
+  it("counts once if one call names it twice", async () => {
+    await store.limit([{ queue: QUEUE, group: "narrow", maxActive: 2 }]);
+    await insertAll(store, newJobs(4, { group: "narrow" }));
+    const [one, other] = await takeExactly(store, 2);
+    if (one === undefined || other === undefined) throw new Error("there are two");
+    const twice = [settlement(one, succeed()), settlement(one, succeed())];
+    expect(await store.settle(twice)).toEqual(["settled", "settled"]);
+    await takeOne(store);
+    await takeNothing(store);
+  });
+
+  it("stands beside one of an id that no job can have", async () => {
+    await insertAll(store, newJobs(3));
+    const jobs = await takeExactly(store, 3);
+    const ids = jobs.map(({ id }) => id);
+    const strange = ["", "x", `${ids[0]}${ids[1]}`, "ü".repeat(36), "ü".repeat(18)];
+    const [first, ...others] = jobs.map((job) => settlement(job, succeed()));
+    if (first === undefined) throw new Error("there are three");
+    const none = strange.map((id) => ({ ...first, id }));
+    expect(await store.settle([first, ...none, ...others])).toEqual([
+      "settled",
+      ...strange.map(() => "lost"),
+      ...others.map(() => "settled"),
+    ]);
+    const stored = await store.get(ids.map((id) => ({ id })));
+    for (const job of stored) expect(job).toMatchObject({ status: "succeeded" });
   });
 });

@@ -3,49 +3,62 @@
  * for. In a cluster the jobs it spawns into other queues are in other slots: they are written into the
  * outbox of its own queue in the same step, and relayed from there.
  */
-import type { NewJob } from "../../core/job.ts";
-import type { Outcome } from "../../core/outcome.ts";
 import type { Settlement, SettleResult } from "../../core/store.ts";
-import { entryArgs, failureText, flag, riderArgs } from "./args.ts";
-import type { Arg } from "./client-like.ts";
+import { flag } from "./args.ts";
+import { BATCH_ITEMS } from "./batch-items.ts";
 import { elsewhere } from "./elsewhere.ts";
-import { categoryNumber } from "./header.ts";
 import { eachAtOnce } from "./each-at-once.ts";
 import type { InsertHow } from "./insert.ts";
-import { newJobArgs } from "./new-job-args.ts";
-import { entriesItem, jobsItem } from "./outbox.ts";
 import { list, text } from "./reply.ts";
-import { Runs } from "./runs.ts";
+import { settlementArgs, spawnedHere } from "./settlement-args.ts";
 import { named } from "./touched.ts";
 
-/** A settlement may bring a thousand jobs: a script call takes a few of those at most. */
-const MOST_ARGS = 20_000;
-const MOST = 200;
+/**
+ * What one script call takes. A retry or a discarded job costs the server three to four times what a
+ * plain success costs, and a settlement may bring a thousand jobs.
+ */
+const MOST_WORK = 20_000;
+const WORK = { ofPlain: MOST_WORK / BATCH_ITEMS, ofOther: 100, ofSpawned: 16, ofEntry: 5 } as const;
 /** What the script says of a settlement; anything else is: settled. */
 const LOST = "0";
 const FINISHED = "2";
 
+type SettleHow = InsertHow & { readonly remembersMs: number };
+
 export async function settle(
-  how: InsertHow & { readonly remembersMs: number },
+  how: SettleHow,
   settlements: readonly Settlement[],
 ): Promise<SettleResult[]> {
   const { server } = how;
   const names = [...new Set(settlements.map(({ queue }) => queue))];
+  const slots = server.slots(names);
+  if (slots.length === 1) return settleInSlot(how, settlements);
   const results = new Map<Settlement, SettleResult>();
-  await eachAtOnce(server.slots(names), async (slot) => {
+  await eachAtOnce(slots, async (slot) => {
     const own = settlements.filter(({ queue }) => slot.includes(queue));
-    for (const batch of batches(own)) await settleBatch(how, batch, results);
+    const answers = await settleInSlot(how, own);
+    for (const [index, settlement] of own.entries())
+      results.set(settlement, answers[index] ?? "lost");
   });
   return settlements.map((settlement) => results.get(settlement) ?? "lost");
 }
 
+async function settleInSlot(
+  how: SettleHow,
+  settlements: readonly Settlement[],
+): Promise<SettleResult[]> {
+  const results: SettleResult[] = [];
+  for (const batch of batches(settlements)) await settleBatch(how, batch, results);
+  return results;
+}
+
 async function settleBatch(
-  how: InsertHow & { readonly remembersMs: number },
+  how: SettleHow,
   batch: readonly Settlement[],
-  results: Map<Settlement, SettleResult>,
+  results: SettleResult[],
 ): Promise<void> {
   const { server, queues, touched, remembersMs } = how;
-  const spawned = batch.flatMap((settlement) => hereOf(settlement, server.isCluster));
+  const spawned = batch.flatMap((settlement) => spawnedHere(settlement, server.isCluster));
   const targets = [...new Set(spawned.map(({ queue }) => queue))];
   const all = [...new Set([...targets, ...batch.map(({ queue }) => queue)])];
   await queues.list(targets);
@@ -60,113 +73,30 @@ async function settleBatch(
   touched.wake(woken, all);
   await queues.made(named(made, all));
   const digits = text(outcomes);
-  for (const [index, settlement] of batch.entries()) {
+  for (const [index, { id }] of batch.entries()) {
     const digit = digits[index];
-    results.set(settlement, digit === LOST ? "lost" : "settled");
-    if (digit === FINISHED) touched.finished.push(settlement.id);
+    results.push(digit === LOST ? "lost" : "settled");
+    if (digit === FINISHED) touched.finished.push(id);
   }
-}
-
-/** The spawned jobs that this settlement's own script can store. */
-function hereOf({ queue, spawn = [] }: Settlement, isCluster: boolean): readonly NewJob[] {
-  return isCluster ? spawn.filter((child) => child.queue === queue) : spawn;
-}
-
-/**
- * What many settlements of a call have in common is sent once, as a form, and each names its form by
- * number: jobs that were leased together mostly have one fence, and end alike.
- */
-function settlementArgs(
-  batch: readonly Settlement[],
-  queues: readonly string[],
-  isCluster: boolean,
-): Arg[] {
-  const forms = new Map<string, number>();
-  const formArgs: Arg[] = [];
-  const runs = new Runs();
-  for (const settlement of batch) {
-    const { id, queue, fence, outcome, discard = false } = settlement;
-    const failure = "failure" in outcome ? outcome.failure : null;
-    const text = textOf(outcome);
-    const luggage = luggageArgs(settlement, queues, isCluster);
-    const form = [
-      ...[queues.indexOf(queue) + 1, fence, ...kindArgs(outcome)],
-      ...[categoryNumber(failure?.category), flag(discard), flag(text !== null)],
-      ...[flag(failure !== null), flag(luggage.length > 0)],
-    ];
-    const name = form.join(" ");
-    let number = forms.get(name);
-    if (number === undefined) {
-      number = forms.size + 1;
-      forms.set(name, number);
-      formArgs.push(...form);
-    }
-    runs.add(number, id);
-    if (text !== null) runs.args.push(text);
-    if (failure !== null) runs.args.push(failureText(failure));
-    if (luggage.length > 0) runs.args.push(...luggage);
-  }
-  return [forms.size, ...formArgs, ...runs.args];
-}
-
-/** Riders, spawned jobs, entries, what is for the outbox; nothing if there is none of them. */
-function luggageArgs(
-  settlement: Settlement,
-  queues: readonly string[],
-  isCluster: boolean,
-): readonly Arg[] {
-  const { queue, riders, spawn = [], entries = [], outbox = [] } = settlement;
-  if (riders === undefined && spawn.length + entries.length + outbox.length === 0) return [];
-  const here = hereOf(settlement, isCluster);
-  const away = isCluster ? spawn.filter((child) => child.queue !== queue) : [];
-  const carried = [
-    ...(away.length > 0 ? [jobsItem(away)] : []),
-    ...(outbox.length > 0 ? [entriesItem(outbox)] : []),
-  ];
-  return [
-    ...riderArgs(riders),
-    ...newJobArgs(here, queues),
-    ...[entries.length, ...entries.flatMap(entryArgs)],
-    ...[carried.length, ...carried],
-  ];
-}
-
-/** Kind, afterMs, mark; lua/settle.lua says what they mean. */
-function kindArgs(outcome: Outcome): [string, number, string] {
-  switch (outcome.kind) {
-    case "succeed":
-      return ["s", 0, flag(outcome.resultDropped)];
-    case "retry":
-      return ["r", outcome.afterMs, flag(outcome.spend)];
-    case "snooze":
-      return ["z", outcome.afterMs, flag(false)];
-    case "release":
-      return ["l", outcome.afterMs, flag(false)];
-    case "cancel":
-      return ["c", 0, flag(false)];
-    case "die":
-      return ["d", 0, flag(outcome.ran)];
-  }
-}
-
-/** The result, or the reason. */
-function textOf(outcome: Outcome): string | null {
-  if (outcome.kind === "succeed") return outcome.result;
-  return outcome.kind === "cancel" || outcome.kind === "die" ? outcome.reason : null;
 }
 
 function* batches(settlements: readonly Settlement[]): Generator<readonly Settlement[]> {
   let batch: Settlement[] = [];
-  let args = 0;
+  let work = 0;
   for (const settlement of settlements) {
-    const { spawn = [], entries = [] } = settlement;
-    const own = 20 + 16 * spawn.length + 5 * entries.length;
-    if (batch.length === MOST || (batch.length > 0 && args + own > MOST_ARGS)) {
+    const own = workOf(settlement);
+    if (batch.length > 0 && work + own > MOST_WORK) {
       yield batch;
-      [batch, args] = [[], 0];
+      [batch, work] = [[], 0];
     }
     batch.push(settlement);
-    args += own;
+    work += own;
   }
   if (batch.length > 0) yield batch;
+}
+
+function workOf({ outcome, discard, spawn, entries }: Settlement): number {
+  const isPlain = outcome.kind === "succeed" && discard !== true;
+  const brought = WORK.ofSpawned * (spawn?.length ?? 0) + WORK.ofEntry * (entries?.length ?? 0);
+  return (isPlain ? WORK.ofPlain : WORK.ofOther) + brought;
 }

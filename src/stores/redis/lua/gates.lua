@@ -27,8 +27,9 @@ local function line_weight(q, group)
   return q.has_weights and tonumber(redis.call('HGET', q.lw, group)) or 1
 end
 
+-- With what this call has taken and not written yet.
 local function active_in(q, group)
-  return tonumber(redis.call('HGET', q.la, group)) or 0
+  return (tonumber(redis.call('HGET', q.la, group)) or 0) + (q.taken[group] or 0)
 end
 
 -- How many jobs this line may give; parks it and answers 0 if none.

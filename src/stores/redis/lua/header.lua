@@ -6,7 +6,7 @@
 --
 -- Instants that are not set are -1; so is the settled fence of a job that was never settled, and
 -- `updated_at` of a job that nothing has happened to.
-local format, sub = string.format, string.sub
+local format, sub, find = string.format, string.sub, string.find
 local QUEUED, PROCESSING, SUCCEEDED, DEAD, CANCELLED = 1, 2, 3, 4, 5
 local KEPT = -1
 

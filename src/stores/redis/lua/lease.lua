@@ -4,9 +4,12 @@
 -- KEYS     root, queue
 -- ARGV     clock, worker, leaseMs, how many, how many of capped lines, does the caller want any of
 --          capped lines 0|1
--- returns  { when to come back (text, "" if nothing is in sight), now, taken from capped lines,
+-- returns  { when to come back (text, "" if nothing is in sight), taken from capped lines,
 --            { of those that have more: number of the job, checkpoint or false, steps or {}, … },
---            id, header, body, … }
+--            { the moving parts of the headers }, { long bodies }, texts of several jobs, … }
+--          of each job in a text: the size of its id, the number of its moving part, the sizes of
+--          what stays of its header and of its body (0: the next of the long ones), id, what stays,
+--          body
 -- include: clock header queue gates
 local q = queue_at(1)
 local worker, lease_ms, at_most = arg(), number_arg(), number_arg()
@@ -21,23 +24,40 @@ local LOOK = 500
 if not is_made(q) then
   -- Nobody knows the queue yet; whoever makes it is to know that somebody waits.
   if at_most > 0 then redis.call('HSET', q.m, 'hungry', '1') end
-  return { '', now, 0, {} }
+  return { '', 0, {}, {}, {} }
 end
 read_gates(q)
+q.taken = {}
 
-local ids, members, capped_taken = {}, {}, 0
+local ids, members, taken_count, capped_taken = {}, {}, 0, 0
+
+-- Of one visit of the ring: lines that have given and move back, and lines that have nothing more.
+local moved, emptied = {}, {}
 
 local function take_from(group, count)
-  local popped = redis.call('ZPOPMIN', q.r .. group, count)
-  for index = 1, #popped, 2 do
-    ids[#ids + 1] = id_of(popped[index])
-    members[#members + 1] = popped[index]
+  local line = q.r .. group
+  -- One more than it may give tells whether anything is left.
+  local found = redis.call('ZRANGE', line, 0, count)
+  local is_last = #found <= count
+  local got = is_last and #found or count
+  for index = 1, got do
+    local member = found[index]
+    ids[taken_count + index], members[taken_count + index] = id_of(member), member
   end
-  local got = #popped / 2
-  if got > 0 then redis.call('HINCRBY', q.la, group, got) end
-  -- It stands in the ring, where it was found, and nowhere else.
-  if got < count or redis.call('EXISTS', q.r .. group) == 0 then redis.call('ZREM', q.g, group) end
-  return got
+  if got > 0 then
+    redis.call('ZREMRANGEBYRANK', line, 0, got - 1)
+    taken_count = taken_count + got
+    q.taken[group] = (q.taken[group] or 0) + got
+  end
+  if is_last then emptied[#emptied + 1] = group end
+  return got, is_last
+end
+
+-- They stand in the ring, where they were found, and nowhere else.
+local function write_ring()
+  if #moved > 0 then redis.call('ZADD', q.g, 'XX', unpack(moved)) end
+  if #emptied > 0 then redis.call('ZREM', q.g, unpack(emptied)) end
+  moved, emptied = {}, {}
 end
 
 -- What is held for a time is looked at again when the time is over.
@@ -79,8 +99,8 @@ local function take_turns(left)
     if slots > 0 then
       if is_capped then slots = math.min(slots, capped_left) end
       local pack = is_alone and left or weights[index] * math.max(share, PACK)
-      local got = 0
-      if slots > 0 then got = take_from(group, math.min(left - taken, pack, slots)) end
+      local got, is_last = 0, false
+      if slots > 0 then got, is_last = take_from(group, math.min(left - taken, pack, slots)) end
       if is_capped then
         capped_left = capped_left - got
         capped_taken = capped_taken + got
@@ -91,11 +111,12 @@ local function take_turns(left)
         passed_count = passed_count + 1
       elseif not is_alone then
         q.vt = math.max(q.vt, pass)
-        redis.call('ZADD', q.g, 'XX', pass + got / weights[index], group)
+        if not is_last then add(moved, pass + got / weights[index], group) end
       end
     end
     if taken >= left then break end
   end
+  write_ring()
   return taken, true
 end
 
@@ -129,8 +150,9 @@ end
 -- ── start the attempts ──────────────────────────────────────────────────────────────────────────
 local lease_until = instant_after(lease_ms)
 
--- What a lease makes of the moving part of a header; where what is in front of the old worker ends,
--- counted from the end; and what the job has elsewhere.
+-- What a lease makes of the moving part of a header; where what stays of it ends, counted from the
+-- end; and what the job has elsewhere.
+local parts_begun = {}
 local function begin(moving)
   local h = unpack_moving(moving)
   unset(h, LEASE_SPENT)
@@ -141,8 +163,10 @@ local function begin(moving)
   h.fence = fence_after(h.fence)
   h.status, h.riders_order = PROCESSING, 0
   h.started_at, h.updated_at, h.lease_until = now, now, lease_until
-  return { moving = pack_moving(h, #worker), cut = -h.worker_size - 1,
-    has_more = has(h, HAS_DETAILS) or has(h, HAS_STEPS), h = h }
+  local begun = pack_moving(h, #worker)
+  parts_begun[#parts_begun + 1] = begun
+  return { moving = begun, cut = -h.worker_size - 1, number = #parts_begun, sizes = {}, h = h,
+    has_more = has(h, HAS_DETAILS) or has(h, HAS_STEPS) }
 end
 
 local more = {}
@@ -152,28 +176,56 @@ local function add_more(index, id, h)
   more[#more + 1] = has(h, HAS_STEPS) and redis.call('HGETALL', q.base .. 's:' .. id) or {}
 end
 
-local reply = { '', now, capped_taken, more }
-if #ids > 0 then
+-- Several jobs in one text: a list of all their parts costs the driver more than reading them. The
+-- server hashes every byte of a text that a script makes, so bodies that are long stay as they are; and
+-- what is joined beyond 8 KiB it makes more than once.
+local SIZES, TEXT_SIZE, LONG = '<I2I2I4I4', 6000, 500
+local long = {}
+local reply = { '', capped_taken, more, parts_begun, long }
+
+if taken_count > 0 then
   local headers, bodies = redis.call('HMGET', q.h, unpack(ids)), redis.call('HMGET', q.b, unpack(ids))
-  local written, leased, begun = {}, {}, {}
+  local written, leased, known = {}, {}, {}
+  local parts, first, last, text_size = {}, 1, 0, 0
   local until_text = text_of(lease_until)
+  local moving, begun
   for index, id in ipairs(ids) do
-    local packed = headers[index]
-    local moving = sub(packed, 1, MOVING_SIZE)
-    local became = begun[moving]
-    if not became then
-      became = begin(moving)
-      begun[moving] = became
+    local packed, body = headers[index], bodies[index]
+    -- Most begin as the one before.
+    if not moving or find(packed, moving, 1, true) ~= 1 then
+      moving = sub(packed, 1, MOVING_SIZE)
+      begun = known[moving] or begin(moving)
+      known[moving] = begun
     end
-    packed = became.moving .. sub(packed, MOVING_SIZE + 1, became.cut) .. worker
-    local pair, row = 2 * index, 4 + 3 * index
-    written[pair - 1], written[pair] = id, packed
+    local stays = sub(packed, MOVING_SIZE + 1, begun.cut)
+    local pair = 2 * index
+    written[pair - 1], written[pair] = id, begun.moving .. stays .. worker
     leased[pair - 1], leased[pair] = until_text, members[index]
-    reply[row - 2], reply[row - 1], reply[row] = id, packed, bodies[index]
-    if became.has_more then add_more(index, id, became.h) end
+    if begun.has_more then add_more(index, id, begun.h) end
+    local body_size = #body
+    if body_size > LONG then
+      long[#long + 1] = body
+      body, body_size = '', 0
+    end
+    -- Most have sizes that came before. No two have one key: a body that is joined is short.
+    local key = #id + 65536 * (body_size + 1024 * #stays)
+    local sizes = begun.sizes[key]
+    if not sizes then
+      sizes = struct.pack(SIZES, #id, begun.number, #stays, body_size)
+      begun.sizes[key] = sizes
+    end
+    parts[last + 1], parts[last + 2], parts[last + 3], parts[last + 4] = sizes, id, stays, body
+    last, text_size = last + 4, text_size + #id + #stays + body_size
+    if text_size > TEXT_SIZE then
+      reply[#reply + 1] = table.concat(parts, '', first, last)
+      first, text_size = last + 1, 0
+    end
   end
+  if last >= first then reply[#reply + 1] = table.concat(parts, '', first, last) end
   redis.call('HSET', q.h, unpack(written))
   redis.call('ZADD', q.a, unpack(leased))
+  change_active(q, q.taken, 1)
+  q.taken = {}
 end
 
 -- ── when to come back ───────────────────────────────────────────────────────────────────────────
@@ -216,10 +268,10 @@ end
 
 local back_at = come_back_at()
 if back_at < FOREVER then reply[1] = text_of(math.max(0, back_at - now)) end
-if at_most > 0 and #ids < at_most and not kept_of(q).hungry then
+if at_most > 0 and taken_count < at_most and not kept_of(q).hungry then
   redis.call('HSET', q.m, 'hungry', '1')
 end
 if vt and q.vt ~= vt then redis.call('HSET', q.m, 'vt', text_of(q.vt)) end
 -- An idle worker that asks again and again writes nothing.
-if #ids > 0 then save_clock() end
+if taken_count > 0 then save_clock() end
 return reply

@@ -210,30 +210,46 @@ local function leave_lease(q, group, member)
   q.left[group] = (q.left[group] or 0) + 1
 end
 
+-- Counts jobs of lines that are leased now, or no more (sign -1). Answers the lines that have none.
+local function change_active(q, by_group, sign)
+  local groups, counts, idle = {}, {}, {}
+  for group in pairs(by_group) do groups[#groups + 1] = group end
+  for index, active in ipairs(redis.call('HMGET', q.la, unpack(groups))) do
+    local group = groups[index]
+    local count = (tonumber(active) or 0) + sign * by_group[group]
+    if count > 0 then add(counts, group, format('%d', count)) else idle[#idle + 1] = group end
+  end
+  if #counts > 0 then redis.call('HSET', q.la, unpack(counts)) end
+  if #idle > 0 then redis.call('HDEL', q.la, unpack(idle)) end
+  return idle
+end
+
 -- A line that was full may go on; one without any jobs goes.
 local function write_left(q)
   if #q.gone == 0 then return end
   redis.call('ZREM', q.a, unpack(q.gone))
-  local has_full = redis.call('EXISTS', q.gf) == 1
   local has_settings = redis.call('EXISTS', q.lm, q.lw, q.ho) > 0
-  for group, count in pairs(q.left) do
-    if redis.call('HINCRBY', q.la, group, -count) <= 0 then
-      redis.call('HDEL', q.la, group)
-      if has_settings then drop_if_idle(q, group)
-      elseif redis.call('EXISTS', q.r .. group) == 0 then redis.call('ZREM', q.n, group) end
-    end
-    if has_full and redis.call('ZSCORE', q.gf, group) then unpark(q, group) end
+  for _, group in ipairs(change_active(q, q.left, -1)) do
+    if has_settings then drop_if_idle(q, group)
+    elseif redis.call('EXISTS', q.r .. group) == 0 then redis.call('ZREM', q.n, group) end
+  end
+  if redis.call('EXISTS', q.gf) == 0 then return end
+  for group in pairs(q.left) do
+    if redis.call('ZSCORE', q.gf, group) then unpark(q, group) end
   end
 end
 
-local function stand_finished(q, status, finished_at, member)
+-- What stands finished from now on: when, and the job.
+local function shelf_of(q, status)
   local shelf = q.ended[status]
   if not shelf then
     shelf = {}
     q.ended[status] = shelf
   end
-  shelf[#shelf + 1] = finished_at
-  shelf[#shelf + 1] = member
+  return shelf
+end
+local function stand_finished(q, status, finished_at, member)
+  add(shelf_of(q, status), finished_at, member)
 end
 
 local function leave_finished(q, id, h)
@@ -264,7 +280,7 @@ local function write_all()
     if #written > 0 then redis.call('HSET', q.h, unpack(written)) end
     if #q.results > 0 then redis.call('HSET', q.x, unpack(q.results)) end
     for status, shelf in pairs(q.ended) do
-      redis.call('ZADD', q.f .. STATUS_LETTER[status], unpack(shelf))
+      if #shelf > 0 then redis.call('ZADD', q.f .. STATUS_LETTER[status], unpack(shelf)) end
     end
     write_ready(q)
     write_left(q)

@@ -7,9 +7,9 @@
 -- ARGV     clock, remembersMs, ask the other queues whether they know an id 0|1; counted forms: queue,
 --          fence, kind, afterMs, mark, category, discard 0|1, has text 0|1, has failure 0|1, has
 --          luggage 0|1; then runs of settlements: the number of the form, how many, and of each: id,
---          and what the form says it has: text, failure, luggage. Luggage: riders (see riders.lua),
---          spawned jobs (see insert-one.lua), counted entries (see ledger.lua), counted texts for the
---          outbox
+--          and what the form says it has: text, failure, luggage. If it has none of them: the size of
+--          an id and all ids in one text, or 0 and the ids. Luggage: riders (see riders.lua), spawned
+--          jobs (see insert-one.lua), counted entries (see ledger.lua), counted texts for the outbox
 --          kind and mark: s succeed (mark: result dropped), r retry (mark: spend), z snooze,
 --          l release, c cancel, d die (mark: ran). text: the result, or the reason
 -- returns  { queues that are new, queues to wake, a digit for each: 0 lost, 1 settled, 2 and finished }
@@ -26,6 +26,7 @@ local function read_form()
     has_failure = arg() == '1', has_luggage = arg() == '1',
   }
   form.is_plain = form.kind == 's' and not (form.discard or form.has_failure or form.has_luggage)
+  form.is_bare = not (form.has_text or form.has_failure or form.has_luggage)
   form.succeeded = {}
   return form
 end
@@ -99,41 +100,6 @@ local function spawn(q, id, h, jobs)
   end
 end
 
--- What nearly all jobs do: succeed at the first attempt and bring nothing but a result. Then the moving
--- part of the header decides alone, and what becomes of it; false if the long way must be gone.
-local function succeeded(form, moving)
-  local h = unpack_moving(moving)
-  local is_plain = h.status == PROCESSING and h.fence == form.fence and h.attempts == 1
-    and bit.band(h.flags, bit.bnot(HAS_KEY)) == LEASE_SPENT
-  if not is_plain then return false end
-  unset(h, LEASE_SPENT)
-  if form.mark then set(h, RESULT_DROPPED) end
-  if form.has_text then set(h, HAS_DETAILS) end
-  h.status, h.category, h.settled_fence = SUCCEEDED, 0, h.fence
-  h.finished_at, h.updated_at, h.lease_until = now, now, -1
-  return pack_moving(h, h.worker_size)
-end
-
-local now_text = text_of(now)
-local function succeed_plainly(form, id, text)
-  local q = form.q
-  local packed = not q.headers[id] and packed_of(q, id)
-  if not packed then return false end
-  local moving = sub(packed, 1, MOVING_SIZE)
-  local becomes = form.succeeded[moving]
-  if becomes == nil then
-    becomes = succeeded(form, moving)
-    form.succeeded[moving] = becomes
-  end
-  if not becomes then return false end
-  save_packed(q, id, becomes .. sub(packed, MOVING_SIZE + 1))
-  if text then add(q.results, 'r' .. id, text) end
-  local member = age_in(packed) .. id
-  leave_lease(q, group_in(packed), member)
-  stand_finished(q, SUCCEEDED, now_text, member)
-  return true
-end
-
 local function settle_at_length(form, id, text, failure, luggage)
   local q = form.q
   local h, other = held_by(q, id, form.fence)
@@ -160,26 +126,84 @@ local function settle_at_length(form, id, text, failure, luggage)
   return result
 end
 
+-- What nearly all jobs do: succeed at the first attempt and bring nothing but a result. Then the moving
+-- part of the header decides alone, and what becomes of it; false if the long way must be gone.
+local function succeeded(form, moving)
+  local becomes = form.succeeded[moving]
+  if becomes ~= nil then return becomes end
+  local h = unpack_moving(moving)
+  becomes = false
+  if h.status == PROCESSING and h.fence == form.fence and h.attempts == 1
+    and bit.band(h.flags, bit.bnot(HAS_KEY)) == LEASE_SPENT then
+    unset(h, LEASE_SPENT)
+    if form.mark then set(h, RESULT_DROPPED) end
+    if form.has_text then set(h, HAS_DETAILS) end
+    h.status, h.category, h.settled_fence = SUCCEEDED, 0, h.fence
+    h.finished_at, h.updated_at, h.lease_until = now, now, -1
+    becomes = pack_moving(h, h.worker_size)
+  end
+  form.succeeded[moving] = becomes
+  return becomes
+end
+
 local forms = {}
 for number = 1, number_arg() do forms[number] = read_form() end
-local of, ids, texts, failures, luggages, count = {}, {}, {}, {}, {}, 0
+local runs, of, ids, texts, failures, luggages, count = {}, {}, {}, {}, {}, {}, 0
 while at < #ARGV do
-  local form = forms[number_arg()]
-  for _ = 1, number_arg() do
+  local form, items = forms[number_arg()], number_arg()
+  runs[#runs + 1] = { form = form, first = count + 1, last = count + items }
+  local size = form.is_bare and number_arg() or 0
+  local joined = size > 0 and arg()
+  for item = 1, items do
     count = count + 1
-    of[count], ids[count] = form, arg()
-    if form.has_text then texts[count] = arg() end
-    if form.has_failure then failures[count] = arg() end
-    if form.has_luggage then luggages[count] = read_luggage() end
+    of[count] = form
+    if joined then
+      ids[count] = sub(joined, (item - 1) * size + 1, item * size)
+    else
+      ids[count] = arg()
+      if form.has_text then texts[count] = arg() end
+      if form.has_failure then failures[count] = arg() end
+      if form.has_luggage then luggages[count] = read_luggage() end
+    end
   end
 end
 read_each_header(of, ids)
-local results = {}
-for index, form in ipairs(of) do
-  local id, text = ids[index], texts[index]
-  results[index] = form.is_plain and succeed_plainly(form, id, text) and FINISHED
-    or settle_at_length(form, id, text, failures[index] or '', luggages[index])
+local results, now_text = {}, text_of(now)
+
+-- The plain way is written out here: for a few hundred jobs, calls of functions are a tenth of the time.
+local function settle_run(form, first, last)
+  local q, is_plain = form.q, form.is_plain
+  local kept, opened, written, shelf = q.packed, q.headers, q.written, shelf_of(q, SUCCEEDED)
+  local gone, left = q.gone, q.left
+  local moving, becomes
+  for index = first, last do
+    local id = ids[index]
+    local packed = is_plain and not opened[id] and kept[id]
+    -- Most begin as the one before.
+    if packed and (not moving or find(packed, moving, 1, true) ~= 1) then
+      moving = sub(packed, 1, MOVING_SIZE)
+      becomes = succeeded(form, moving)
+    end
+    if packed and becomes then
+      local member, group = age_in(packed) .. id, group_in(packed)
+      packed = becomes .. sub(packed, MOVING_SIZE + 1)
+      kept[id] = packed
+      local size = #written
+      written[size + 1], written[size + 2] = id, packed
+      size = #shelf
+      shelf[size + 1], shelf[size + 2] = now_text, member
+      gone[#gone + 1] = member
+      left[group] = (left[group] or 0) + 1
+      if texts[index] then add(q.results, 'r' .. id, texts[index]) end
+      results[index] = FINISHED
+    else
+      results[index] = settle_at_length(form, id, texts[index], failures[index] or '', luggages[index])
+    end
+  end
+  if #gone > 0 then q.wakes = true end
 end
+
+for _, run in ipairs(runs) do settle_run(run.form, run.first, run.last) end
 write_added()
 write_all()
 return { made, woken(), table.concat(results) }
