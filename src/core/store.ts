@@ -51,6 +51,8 @@ export type * from "./store-calls.ts";
 export interface Store {
   /** How many items one call may carry, where that is more than `BATCH_ITEMS`. See ADR 0013. */
   readonly batchItems?: number;
+  /** How many inserts may be on their way at once: more than one only if they are done in their order. */
+  readonly insertsAtOnce?: number;
   // ── life ──────────────────────────────────────────────────────────────────────────────────────
 
   /** Connects and brings the schema up to date. May be called again; other verbs need it first. */

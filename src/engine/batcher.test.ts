@@ -75,6 +75,38 @@ describe("Batcher", () => {
     await made.idle();
   });
 
+  it("sends a large batch in two halves where two calls may be on their way", async () => {
+    const gates: (() => void)[] = [];
+    const calls: number[][] = [];
+    const { batcher: made } = batcher({
+      atOnce: 2,
+      maxItems: 100,
+      maxBytes: 100_000,
+      run: async (items) => {
+        calls.push([...items]);
+        await new Promise<void>((resolve) => gates.push(resolve));
+        return items;
+      },
+    });
+    const open = async (gate: number): Promise<void> => {
+      gates[gate]!();
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    const items = Array.from({ length: 70 }, (_, index) => index);
+    const all = items.map((item) => made.add(item));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(calls).toEqual([items.slice(0, 35), items.slice(35)]);
+    // While both are on their way the next gather; a few are not worth two calls.
+    all.push(made.add(70), made.add(71));
+    await open(1);
+    expect(calls.slice(2)).toEqual([[70, 71]]);
+    await open(0);
+    expect(made.isIdle).toBe(false);
+    await open(2);
+    await made.idle();
+    expect(await Promise.all(all)).toEqual([...items, 70, 71]);
+  });
+
   it("is idle once nothing waits or is on its way", async () => {
     const { batcher: made } = batcher();
     await made.idle();

@@ -4,6 +4,10 @@
  * was. An idle batcher sends the first request after one `defer`, so that callers of the same turn
  * share a commit.
  *
+ * Where two calls may be on their way at once (`atOnce`), a large batch leaves in two halves: while the
+ * store works on one, the callers of the other go on. They would else all wait for each other, and the
+ * store for all of them.
+ *
  * A call that fails with more than one item in it is repeated item by item when `isolate` says that
  * one of them may be the cause: one bad item never spoils its neighbours.
  */
@@ -14,7 +18,12 @@ export interface BatcherOptions<In, Out> {
   readonly maxBytes: number;
   readonly bytesOf: (item: In) => number;
   readonly isolate: (error: unknown) => boolean;
+  /** Calls that may be on their way at once; they must be answered in their order. 1 by default. */
+  readonly atOnce?: number;
 }
+
+/** A half of fewer items would save less than its call costs. */
+const SMALLEST_HALF = 25;
 
 export type Done<Out> = (error: unknown, out: Out | undefined) => void;
 
@@ -26,7 +35,9 @@ interface Request<In, Out> {
 export class Batcher<In, Out> {
   readonly #options: BatcherOptions<In, Out>;
   #waiting: Request<In, Out>[] = [];
-  #busy = false;
+  /** Calls on their way, each with those that follow it. */
+  #lanes = 0;
+  #isDeferred = false;
   #idleListeners: (() => void)[] = [];
 
   constructor(options: BatcherOptions<In, Out>) {
@@ -36,9 +47,12 @@ export class Batcher<In, Out> {
   /** The cheap way in: no promise per item. */
   push(item: In, done: Done<Out>): void {
     this.#waiting.push({ item, done });
-    if (this.#busy) return;
-    this.#busy = true;
-    this.#options.defer(() => void this.#drain());
+    if (this.#isDeferred || this.#lanes >= this.#atOnce) return;
+    this.#isDeferred = true;
+    this.#options.defer(() => {
+      this.#isDeferred = false;
+      void this.#drain();
+    });
   }
 
   add(item: In): Promise<Out> {
@@ -53,28 +67,42 @@ export class Batcher<In, Out> {
   }
 
   get isIdle(): boolean {
-    return !this.#busy;
+    return this.#lanes === 0 && !this.#isDeferred;
   }
 
   /** Resolves once nothing is waiting or on its way. */
   async idle(): Promise<void> {
-    if (!this.#busy) return;
+    if (this.isIdle) return;
     await new Promise<void>((resolve) => this.#idleListeners.push(resolve));
   }
 
+  get #atOnce(): number {
+    return this.#options.atOnce ?? 1;
+  }
+
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#send(this.#next());
-    this.#busy = false;
+    this.#lanes += 1;
+    while (this.#waiting.length > 0) {
+      const canSplit = this.#lanes < this.#atOnce && this.#waiting.length >= 2 * SMALLEST_HALF;
+      const sending = this.#send(
+        this.#next(canSplit ? Math.ceil(this.#waiting.length / 2) : Infinity),
+      );
+      if (canSplit) void this.#drain();
+      await sending;
+    }
+    this.#lanes -= 1;
+    if (!this.isIdle) return;
     for (const listener of this.#idleListeners.splice(0)) listener();
   }
 
-  #next(): Request<In, Out>[] {
+  #next(most: number): Request<In, Out>[] {
     const { maxItems, maxBytes, bytesOf } = this.#options;
+    const atMost = Math.min(most, maxItems);
     let count = 0;
     let bytes = 0;
     for (const { item } of this.#waiting) {
       bytes += bytesOf(item);
-      if (count === maxItems || (count > 0 && bytes > maxBytes)) break;
+      if (count === atMost || (count > 0 && bytes > maxBytes)) break;
       count += 1;
     }
     if (count < this.#waiting.length) return this.#waiting.splice(0, count);

@@ -21,7 +21,14 @@
  * machine must not change the order of jobs.
  */
 import { FOREVER } from "./clock.ts";
-import { BLOCKS, IS_WORN, LEASE_ONE_LINE, LEASED_ROW } from "./lease-one-line.ts";
+import {
+  bodyOf,
+  BLOCKS,
+  holdMoved,
+  IS_WORN,
+  LEASE_ONE_LINE,
+  LEASED_ROW,
+} from "./lease-one-line.ts";
 import { CLOCK_US, eachOf, PINNED } from "./pinned.ts";
 
 /** How often a queue is walked in one call, when lines gave less than they promised. */
@@ -264,30 +271,40 @@ ${LEASE_ONE_LINE}
           END LOOP;
         END IF;
 
-        IF v_quota IS NULL THEN
+        IF v_quota IS NULL AND v_lines_count > 1 THEN
           -- No row of this call's snapshot can leave its place before the call ends: the places that
           -- the walk has found are still theirs, or empty.
-          v_heads := ARRAY(SELECT r.ctid FROM holdfast.ready r WHERE r.ctid = ANY (v_heads)
-            FOR UPDATE SKIP LOCKED);
+          RETURN QUERY
+          WITH moved AS (
+            DELETE FROM holdfast.ready d WHERE d.ctid = ANY (ARRAY(
+              SELECT r.ctid FROM holdfast.ready r WHERE r.ctid = ANY (v_heads)
+              FOR UPDATE SKIP LOCKED))
+            RETURNING d.*),
+          held AS (
+            ${holdMoved("v_us")} RETURNING *)
+          SELECT l.seq, l.q, ${LEASED_ROW}
+          FROM held l ${bodyOf("l")} AS j;
+          GET DIAGNOSTICS v_n = ROW_COUNT;
         ELSE
+          IF v_quota IS NULL THEN v_quota := '{1}'; END IF;
           v_heads := ARRAY(
             SELECT x.ctid FROM unnest(v_groups, v_quota) AS t (grp, quota) CROSS JOIN LATERAL (
               SELECT r.ctid FROM holdfast.ready r WHERE r.q = p_q[i] AND r.grp = t.grp
               ORDER BY r.q, r.grp, r.prio, r.seq LIMIT t.quota FOR UPDATE SKIP LOCKED) x
             WHERE t.quota > 0);
+          v_blocks := ${BLOCKS} - v_blocks;
+          v_started := holdfast.start_attempts(v_heads, p_worker, v_us, p_lease_ms);
+          v_new := v_started.seqs;
+          IF ${IS_WORN} AND v_lines_count = 1 AND v_is_plain THEN
+            p_hint_grp[i] := v_groups[1];
+            SELECT l.prio, l.seq INTO v_last FROM holdfast.leased l
+            WHERE l.seq = ANY (v_new) ORDER BY l.prio DESC, l.seq DESC LIMIT 1;
+            p_hint_prio[i] := v_last.prio;
+            p_hint_seq[i] := v_last.seq;
+          END IF;
+          v_n := cardinality(v_new);
+          v_seqs := v_seqs || v_new;
         END IF;
-        v_blocks := ${BLOCKS} - v_blocks;
-        v_started := holdfast.start_attempts(v_heads, p_worker, v_us, p_lease_ms);
-        v_new := v_started.seqs;
-        IF ${IS_WORN} AND v_lines_count = 1 AND v_is_plain THEN
-          p_hint_grp[i] := v_groups[1];
-          SELECT l.prio, l.seq INTO v_last FROM holdfast.leased l
-          WHERE l.seq = ANY (v_new) ORDER BY l.prio DESC, l.seq DESC LIMIT 1;
-          p_hint_prio[i] := v_last.prio;
-          p_hint_seq[i] := v_last.seq;
-        END IF;
-        v_n := cardinality(v_new);
-        v_seqs := v_seqs || v_new;
         v_got[i] := v_got[i] + v_n;
         v_all := v_all - v_n;
         v_want := v_want - v_n;
@@ -343,7 +360,7 @@ ${LEASE_ONE_LINE}
   SELECT l.seq, l.q, ${LEASED_ROW}
   FROM unnest(v_seqs) AS n (seq)
   ${eachOf("SELECT * FROM holdfast.leased x WHERE x.seq = n.seq")} AS l
-  ${eachOf("SELECT * FROM holdfast.job x WHERE x.seq = n.seq")} AS j;
+  ${bodyOf("n")} AS j;
   -- The last row is about the call itself.
   fence := v_us;
   created_at := v_next;

@@ -25,6 +25,10 @@ export const LEASED_ROW = `l.grp, l.prio, j.id, j.type, nullif(l.attempts, 1), l
     nullif(l.spent, 1), nullif(l.crashes, 0), nullif(l.fence, v_us), l.run_at, j.created_at,
     j.tags, j.meta, j.trace, CASE WHEN l.flags & 1 = 1 THEN holdfast.past_of(l.seq) END, j.payload`;
 
+export function bodyOf(row: string): string {
+  return eachOf(`SELECT * FROM holdfast.job x WHERE x.seq = ${row}.seq`);
+}
+
 /** Makes leases of the ready jobs that were moved out of their lines. `us`: the instant it happens. */
 export function holdMoved(us: string): string {
   return `INSERT INTO holdfast.leased (seq, q, grp, prio, fence, settled_fence, run_at, attempts,
@@ -62,7 +66,7 @@ export const LEASE_ONE_LINE = `
       counted AS (
         ${countUp("SELECT p_q[1], -count(*), 0, 0, 0, 0 FROM held HAVING count(*) > 0")})
       SELECT l.seq, NULL::integer, ${LEASED_ROW}
-      FROM held l ${eachOf("SELECT * FROM holdfast.job x WHERE x.seq = l.seq")} AS j;
+      FROM held l ${bodyOf("l")} AS j;
       GET DIAGNOSTICS v_n = ROW_COUNT;
       IF v_n > 0 THEN
         v_next := v_now;

@@ -17,6 +17,8 @@ export interface InsertHow {
   readonly server: Server;
   readonly queues: QueueBook;
   readonly touched: Touched;
+  /** New jobs are on their way to the server. */
+  readonly onSent?: () => void;
 }
 
 export async function insert(
@@ -104,10 +106,12 @@ async function addJobs<Job extends { readonly id: string; readonly queue: string
 
   async function addBatch(batch: readonly number[], slot: readonly string[]): Promise<void> {
     const own = batch.flatMap((index) => jobs[index] ?? []);
-    const reply = await server.onQueues(adding.script, slot, [
+    const asking = server.onQueues(adding.script, slot, [
       ...[...adding.head, flag(asks.inScript)],
       ...adding.args(own, slot),
     ]);
+    how.onSent?.();
+    const reply = await asking;
     const [made, woken, refused] = list(reply);
     how.touched.wake(woken, slot);
     await queues.made(named(made, slot));

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startOwnRedis, type OwnRedis } from "../../../test/servers/redis.ts";
-import type { Wakeup } from "../../core/store.ts";
+import type { LeaseReply, Wakeup } from "../../core/store.ts";
 import { insertOne, insertSome, QUEUE } from "../../testing/conformance/new-job.ts";
-import { take, takeExactly, takeNothing } from "../../testing/conformance/take.ts";
+import { leaseRequest, take, takeExactly, takeNothing } from "../../testing/conformance/take.ts";
 import { redisStore } from "./index.ts";
 
 let server: OwnRedis;
@@ -32,6 +32,21 @@ describe("wakeups", () => {
     expect(heard.map((text) => (JSON.parse(text) as Wakeup).queues)).toEqual([[QUEUE]]);
     await store.close();
     ear.disconnect();
+  });
+
+  it("come while the job is on its way, and a lease sent then finds it", async () => {
+    const store = redisStore({ url: server.url });
+    await store.open();
+    await take(store, 50);
+    const leasings: Promise<LeaseReply>[] = [];
+    store.onWakeup(() => void leasings.push(store.lease(leaseRequest(1))));
+    const inserting = insertOne(store);
+    // Before anything can have been read from the server.
+    for (let hop = 0; hop < 100; hop++) await Promise.resolve();
+    expect(leasings).toHaveLength(1);
+    const leased = await leasings[0];
+    expect(leased?.jobs.map(({ id }) => id)).toEqual([(await inserting).id]);
+    await store.close();
   });
 
   it("are made up for after the listening connection was cut", async () => {

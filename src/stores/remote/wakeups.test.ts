@@ -45,6 +45,21 @@ describe("wakeups", () => {
     await wakeups.close();
   });
 
+  it("of work on its way are for this process only", async () => {
+    const sent: Wakeup[] = [];
+    const heard: Wakeup[] = [];
+    const wakeups = new Wakeups();
+    wakeups.open(async (wakeup) => void sent.push(wakeup));
+    wakeups.expected(["nobody listens"]);
+    wakeups.listen((wakeup) => void heard.push(wakeup));
+    wakeups.expected([]);
+    wakeups.expected(["a"]);
+    await turn();
+    expect(heard).toEqual([{ queues: ["a"], finished: [] }]);
+    await wakeups.close();
+    expect(sent).toEqual([]);
+  });
+
   it("that cannot be sent are no trouble", async () => {
     const wakeups = new Wakeups();
     wakeups.open(() => Promise.reject(new Error("the server is away")));

@@ -50,6 +50,16 @@ export class Wakeups {
     this.#near.take();
   }
 
+  /**
+   * Work of this process is on its way, on a connection that keeps the order. A worker that is idle here
+   * asks at once, and its question arrives behind the work: one way there and back less before it starts.
+   */
+  expected(queues: readonly string[]): void {
+    if (this.#listeners.size === 0 || queues.length === 0) return;
+    this.#near.add(queues, []);
+    this.#deliverSoon();
+  }
+
   /** After something was done by this process. */
   done(queues: Iterable<string>, finished: readonly string[]): void {
     const woken = [...queues];
