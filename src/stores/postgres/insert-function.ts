@@ -136,6 +136,18 @@ BEGIN
           RETURNING id)
         SELECT coalesce(v_claimed, '{}') || coalesce(array_agg(array_position(p_id, t.id)), '{}')
         INTO v_claimed FROM taken t;
+        -- A key whose lifetime is over already is taken for this transaction only: else another could
+        -- take it between the look and the end, and stand in line before this one all the same.
+        IF 0 = ANY (p_life) OR p_created IS NOT NULL THEN
+          INSERT INTO holdfast.key (q, key, id, hash, expires_at)
+          SELECT DISTINCT ON (u.q, u.key) u.q, u.key, u.id, u.hash, v_now
+          FROM unnest(p_q, p_key, p_id, p_hash, p_life, p_created, codes)
+            AS u (q, key, id, hash, life, created, code)
+          WHERE u.key IS NOT NULL AND u.code = 0 AND u.life >= 0
+            AND coalesce(u.created, v_now) + u.life <= v_now
+          ORDER BY u.q, u.key
+          ON CONFLICT (q, key) DO NOTHING;
+        END IF;
         -- In a new statement, which sees who won. A job that takes no key is not refused for the sake
         -- of one behind it in this call, which does.
         SELECT array_agg(CASE WHEN ${IS_NOT_REFUSED} THEN u.code
@@ -155,6 +167,8 @@ BEGIN
           RAISE EXCEPTION 'a key changes hands too fast' USING ERRCODE = 'serialization_failure';
         END IF;
       END LOOP;
+      -- Numbered again: whoever had to wait for a key stands behind whoever had it.
+      seqs := ARRAY(SELECT nextval('holdfast.job_seq') FROM generate_series(1, v_count));
     END IF;
 
     IF v_bounded IS NOT NULL THEN

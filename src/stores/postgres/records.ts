@@ -47,8 +47,11 @@ BEGIN
         EXIT;
       END IF;
       IF v_item.value IS NULL THEN
-        UPDATE holdfast.record r SET value = NULL, expires_at = v_now + ${REMEMBERS_MS}
-        WHERE r.key = v_item.key;
+        -- Where there was nothing to lock, another caller may have written meanwhile: that stays.
+        IF v_current.key IS NOT NULL THEN
+          UPDATE holdfast.record r SET value = NULL, expires_at = v_now + ${REMEMBERS_MS}
+          WHERE r.key = v_item.key;
+        END IF;
         RETURN QUERY SELECT v_item.ord, true, NULL::bigint, NULL::bigint, NULL::text, v_us;
         EXIT;
       END IF;

@@ -49,6 +49,21 @@ export const races = chapter("races", {
     assert.deepEqual(sortedIdsOf([...taken.flat(), ...leftover]), sortedIdsOf(jobs));
   },
 
+  "who deletes a record that is not there deletes no other's that is written meanwhile": async (
+    given,
+  ) => {
+    const stores = await threeStores(given);
+    const keys = Array.from({ length: 100 }, (_, index) => `record:${index}`);
+    for (const name of keys) {
+      const results = await callers(stores, 6, async (store, caller) => {
+        const value = caller === 2 ? "mine" : null;
+        return store.records.swap([{ key: name, expect: null, value, ttlMs: null }]);
+      });
+      assert.equal(results[2]?.[0]?.swapped, true, "nobody else writes");
+    }
+    for (const record of await given.store.records.read(keys)) assert.equal(record?.value, "mine");
+  },
+
   "caps hold while jobs are leased and settled in parallel": async (given) => {
     const stores = await threeStores(given);
     const caps: Record<string, number> = { queue: 6, a: 2, b: 3 };
