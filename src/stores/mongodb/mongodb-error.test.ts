@@ -87,3 +87,14 @@ function thrownBy(call: () => unknown): unknown {
   }
   throw new Error("it did not throw");
 }
+
+it("an error of the socket, which the driver hands on as it is, may do at another try", () => {
+  for (const code of ["EPIPE", "ECONNRESET", "ERR_STREAM_DESTROYED"]) {
+    const error = Object.assign(new Error("This socket has been ended by the other party"), {
+      code,
+    });
+    expect(storeError(error)).toMatchObject({ isRetryable: true, mayHaveHappened: true });
+  }
+  const bug = Object.assign(new TypeError("no number"), { code: "ERR_INVALID_ARG_TYPE" });
+  expect(storeError(bug)).toBe(bug);
+});

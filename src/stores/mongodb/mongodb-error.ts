@@ -114,7 +114,13 @@ function isOfNetwork(error: Error): boolean {
   // One of them, PoolClearedOnNetworkError, has no prefix.
   const isItsOwn =
     /^(Mongo)?(Network|NotConnected|Topology|PoolC|ConnectionPool|WaitQueue|ClientClosed|ExpiredSession|WriteConcern|OperationTimeout)/;
+  // The driver lets an error of the socket itself through as it is: EPIPE, ECONNRESET and the like.
+  const isOfSocket = /^(E[A-Z]+|ERR_(STREAM|SOCKET)_.*)$/.test(
+    String((error as { code?: unknown }).code),
+  );
   // A bulk that failed as a whole, and says nothing of its items, hides what happened inside.
   const isWhole = error.name === "MongoBulkWriteError" && writeErrorsOf(error).length === 0;
-  return isWhole || isItsOwn.test(error.name) || hasLabel(error, "RetryableWriteError");
+  return (
+    isWhole || isOfSocket || isItsOwn.test(error.name) || hasLabel(error, "RetryableWriteError")
+  );
 }
