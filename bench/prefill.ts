@@ -2,6 +2,7 @@
 import type { BulkOptions, Session } from "./contender.ts";
 import { payloadsOf } from "./payload.ts";
 import type { Prefill } from "./scenario.ts";
+import { seededRandom } from "../src/testing/seeded-random.ts";
 
 const PER_CALL = 2_000;
 const CALLS_AT_ONCE = 2;
@@ -50,15 +51,4 @@ async function put(session: Session, count: number, options: BulkOptions): Promi
     }
   };
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, caller));
-}
-
-/** Mulberry32: the same groups in every run, in no order that an index could like. */
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

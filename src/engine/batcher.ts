@@ -19,7 +19,7 @@ export interface BatcherOptions<In, Out> {
   readonly bytesOf: (item: In) => number;
   readonly isolate: (error: unknown) => boolean;
   /** Calls that may be on their way at once; they must be answered in their order. 1 by default. */
-  readonly atOnce?: number;
+  readonly atOnce?: number | undefined;
 }
 
 /** A half of fewer items would save less than its call costs. */

@@ -85,7 +85,7 @@ export class Producer {
       run: (jobs) => this.#insert(jobs),
       defer: (callback) => options.runtime.defer(callback),
       maxItems: options.store.batchItems ?? BATCH_ITEMS,
-      atOnce: options.store.insertsAtOnce ?? 1,
+      atOnce: options.store.insertsAtOnce,
       maxBytes: BATCH_BYTES,
       // UTF-16 units to UTF-8 bytes, at worst.
       bytesOf: (job) => job.payload.length * 3,

@@ -21,15 +21,8 @@
  * machine must not change the order of jobs.
  */
 import { FOREVER } from "./clock.ts";
-import {
-  bodyOf,
-  BLOCKS,
-  holdMoved,
-  IS_WORN,
-  LEASE_ONE_LINE,
-  LEASED_ROW,
-} from "./lease-one-line.ts";
-import { CLOCK_US, eachOf, PINNED } from "./pinned.ts";
+import { BLOCKS, holdMoved, IS_WORN, LEASE_ONE_LINE, LEASED_ROW } from "./lease-one-line.ts";
+import { bodyOf, CLOCK_US, eachOf, PINNED } from "./pinned.ts";
 
 /** How often a queue is walked in one call, when lines gave less than they promised. */
 const MOST_WALKS = 4;

@@ -6,7 +6,7 @@
  * It is a part of the function in `lease-function.ts` and leaves everything else to it, also a line
  * whose jobs are all just being taken by others.
  */
-import { eachOf } from "./pinned.ts";
+import { bodyOf } from "./pinned.ts";
 import { countUp } from "./tally.ts";
 
 /** Of the ready table and its index, in this transaction so far. */
@@ -24,10 +24,6 @@ export const WORN = "worn";
 export const LEASED_ROW = `l.grp, l.prio, j.id, j.type, nullif(l.attempts, 1), l.max_attempts,
     nullif(l.spent, 1), nullif(l.crashes, 0), nullif(l.fence, v_us), l.run_at, j.created_at,
     j.tags, j.meta, j.trace, CASE WHEN l.flags & 1 = 1 THEN holdfast.past_of(l.seq) END, j.payload`;
-
-export function bodyOf(row: string): string {
-  return eachOf(`SELECT * FROM holdfast.job x WHERE x.seq = ${row}.seq`);
-}
 
 /** Makes leases of the ready jobs that were moved out of their lines. `us`: the instant it happens. */
 export function holdMoved(us: string): string {

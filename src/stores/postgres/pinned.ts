@@ -20,5 +20,10 @@ export function eachOf(look: string): string {
   return `CROSS JOIN LATERAL (${look} OFFSET 0)`;
 }
 
+/** The body of a row with a `seq`. */
+export function bodyOf(row: string): string {
+  return eachOf(`SELECT * FROM holdfast.job x WHERE x.seq = ${row}.seq`);
+}
+
 /** `v_us` and `v_now` of every function: the database's clock, never behind what was seen before. */
 export const CLOCK_US = "greatest(holdfast.clock_us(), p_seen)";

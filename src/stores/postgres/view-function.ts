@@ -2,7 +2,7 @@
  * Jobs as they are seen, put together inside the database from body, place and past, as JSON: one plan
  * for all. As a plain statement this was planned anew for every look, which took longer than looking.
  */
-import { eachOf, PINNED } from "./pinned.ts";
+import { bodyOf, eachOf, PINNED } from "./pinned.ts";
 
 /** What a view is made of: a name in it, and where it stands. */
 const COLUMNS = {
@@ -82,7 +82,7 @@ BEGIN
   RETURN QUERY
   SELECT json_build_object(${FIELDS.join(",\n    ")})::text
   FROM unnest(p_seqs) AS u (seq)
-  ${eachOf("SELECT * FROM holdfast.job x WHERE x.seq = u.seq")} AS j
+  ${bodyOf("u")} AS j
   ${eachOf("SELECT * FROM holdfast.queue x WHERE x.q = j.q")} AS q
   LEFT JOIN holdfast.done d ON d.seq = j.seq
   LEFT JOIN holdfast.leased p ON p.seq = j.seq

@@ -15,6 +15,7 @@ import { idsOf, newJob, QUEUE } from "../../testing/conformance/new-job.ts";
 import { release, retry, settlement, succeed } from "../../testing/conformance/settling.ts";
 import { leaseRequest } from "../../testing/conformance/take.ts";
 import { sqliteStore } from "./index.ts";
+import { seededRandom } from "../../testing/seeded-random.ts";
 
 const GROUPS = ["", "", "", "a", "b"];
 const TABLES = [
@@ -138,17 +139,6 @@ function drawCall(random: () => number): Call {
   const filter = { queue: QUEUE, group, status: ["queued" as const] };
   const why = { reason: "not needed", by: null };
   return (store) => store.cancel({ filter, frozenAt: 2_000_000, limit: 2 }, why);
-}
-
-/** Mulberry32: the same draws in every run. */
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 describe("a lease in the transaction of the insert", () => {
