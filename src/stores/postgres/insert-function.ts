@@ -59,12 +59,6 @@ BEGIN
   PERFORM set_config('lock_timeout', p_wait_ms::text, true);
   now_us := ${CLOCK_US};
   v_now := now_us / 1000;
-  -- A statement takes longer to begin than to number one job.
-  IF v_count = 1 THEN
-    seqs := ARRAY[nextval('holdfast.job_seq')];
-  ELSE
-    seqs := ARRAY(SELECT nextval('holdfast.job_seq') FROM generate_series(1, v_count));
-  END IF;
   -- Ids begin with their time, so a new one is nearly always newer than all that are remembered.
   SELECT p_is_bounded AND EXISTS (SELECT 1 FROM holdfast.queue
       WHERE q = ANY (p_q) AND max_waiting IS NOT NULL),
@@ -167,8 +161,6 @@ BEGIN
           RAISE EXCEPTION 'a key changes hands too fast' USING ERRCODE = 'serialization_failure';
         END IF;
       END LOOP;
-      -- Numbered again: whoever had to wait for a key stands behind whoever had it.
-      seqs := ARRAY(SELECT nextval('holdfast.job_seq') FROM generate_series(1, v_count));
     END IF;
 
     IF v_bounded IS NOT NULL THEN
@@ -200,6 +192,13 @@ BEGIN
     END IF;
   END IF;
 
+  -- Numbered only now: whoever had to wait for a key stands behind whoever had it.
+  -- A statement takes longer to begin than to number one job.
+  IF v_count = 1 THEN
+    seqs := ARRAY[nextval('holdfast.job_seq')];
+  ELSE
+    seqs := ARRAY(SELECT nextval('holdfast.job_seq') FROM generate_series(1, v_count));
+  END IF;
   INSERT INTO holdfast.job (seq, created_at, q, prio, id, grp, type, payload, key, key_life,
     key_hash, tags, meta, trace)
   SELECT u.seq, coalesce(u.created, v_now), u.q, u.prio, u.id, u.grp, u.type, u.payload, u.key,
