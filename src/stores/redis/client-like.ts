@@ -12,7 +12,7 @@ export interface ClientLike {
   /** True of a client of Redis Cluster. */
   readonly isCluster?: boolean;
   callBuffer(command: string, ...args: Arg[]): Promise<unknown>;
-  /** Another connection to the same place. */
+  /** Another one to the same place. */
   duplicate(): ClientLike;
   subscribe(...channels: string[]): Promise<unknown>;
   connect(): Promise<unknown>;

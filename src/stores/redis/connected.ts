@@ -4,7 +4,10 @@ import type { ClientLike } from "./client-like.ts";
 import { withDeadline } from "../remote/with-deadline.ts";
 
 /** Rejects at the first try to connect that fails, or when it is late. */
-export async function connected(client: ClientLike, deadlineMs: number): Promise<void> {
+export async function connected(
+  client: Pick<ClientLike, "status" | "connect" | "on" | "off">,
+  deadlineMs: number,
+): Promise<void> {
   if (client.status === "ready") return;
   if (client.status === "end") throw unreachable("the connection to Redis is closed for good");
   let stop = (): void => {};

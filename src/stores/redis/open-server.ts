@@ -27,8 +27,7 @@ export async function openServer(options: OpenOptions): Promise<OpenServer> {
   const { place, ...settings } = options;
   if ("client" in place) return use(place.client, settings, { release: () => {} });
   const ioredis = await loadIoredis();
-  const own = ownOptions(settings.deadlineMs);
-  const plain = ownClient(new ioredis.Redis(place.url, own));
+  const plain = ownClient(new ioredis.Redis(place.url, OWN_OPTIONS));
   const opened = await use(plain, settings, {
     release: () => plain.disconnect(),
     mayBeNode: false,
@@ -39,7 +38,7 @@ export async function openServer(options: OpenOptions): Promise<OpenServer> {
     new ioredis.Cluster([place.url], {
       enableOfflineQueue: false,
       clusterRetryStrategy: retryAfterMs,
-      redisOptions: own,
+      redisOptions: OWN_OPTIONS,
     }),
   );
   return use(cluster, settings, { release: () => cluster.disconnect() });
@@ -56,19 +55,14 @@ function retryAfterMs(times: number): number {
  * would keep jobs from everybody until it ran out. And a call goes out on a connection that stands, or
  * not at all.
  */
-function ownOptions(deadlineMs: number) {
-  return {
-    autoResendUnfulfilledCommands: false,
-    enableOfflineQueue: false,
-    // Whoever waits for an answer hears that the connection broke, and not at the end of its patience.
-    maxRetriesPerRequest: 0,
-    retryStrategy: retryAfterMs,
-    keepAlive: 10_000,
-    // Behind a network that swallows everything a connection looks alive for many minutes. One that
-    // leaves a call without an answer for so long is cut, and the next call finds a new one.
-    socketTimeout: deadlineMs / 2,
-  };
-}
+const OWN_OPTIONS = {
+  autoResendUnfulfilledCommands: false,
+  enableOfflineQueue: false,
+  // Whoever waits for an answer hears that the connection broke, and not at the end of its patience.
+  maxRetriesPerRequest: 0,
+  retryStrategy: retryAfterMs,
+  keepAlive: 10_000,
+};
 
 function ownClient(client: ClientLike): ClientLike {
   // The driver connects again by itself; without a listener an error would end the process.

@@ -79,7 +79,6 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
     const listener = new Listener({
       client,
       channel: keys.channel,
-      deadlineMs,
       onMessage: hear,
       onListening: () => void lookEverywhere(queues),
     });

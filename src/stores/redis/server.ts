@@ -15,6 +15,7 @@ import { connected, late } from "./connected.ts";
 import type { Keys } from "./keys.ts";
 import { codeOf, storeError } from "./redis-error.ts";
 import { script, type ScriptName } from "./script.ts";
+import { Watchdog } from "./watchdog.ts";
 import { withDeadline } from "../remote/with-deadline.ts";
 
 export interface WaitOptions {
@@ -36,13 +37,20 @@ export class Server {
   readonly keys: Keys;
   readonly isCluster: boolean;
   readonly #options: ServerOptions;
-  readonly #inFlight = new Set<Promise<unknown>>();
+  readonly #watchdog: Watchdog;
+  /** Calls on their way, the oldest first, and when they began. */
+  readonly #inFlight = new Map<Promise<unknown>, number>();
   #connecting: Promise<void> | null = null;
 
   constructor(options: ServerOptions) {
     this.#options = options;
     this.keys = options.keys;
     this.isCluster = options.client.isCluster === true;
+    this.#watchdog = new Watchdog({
+      client: options.client,
+      blockedMs: options.wait?.timeoutMs ?? 0,
+      waitingMs: () => this.#waitingMs(),
+    });
   }
 
   /** What one script can reach: all of these queues, or each for itself. */
@@ -73,7 +81,7 @@ export class Server {
 
   /** Resolves when no call is on its way. */
   async idle(): Promise<void> {
-    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight);
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight.keys());
   }
 
   async #run(name: ScriptName, keys: readonly string[], args: readonly Arg[]): Promise<Reply> {
@@ -128,8 +136,14 @@ export class Server {
     await this.#connecting;
   }
 
+  #waitingMs(): number | null {
+    const [beganAt] = this.#inFlight.values();
+    return beganAt === undefined ? null : performance.now() - beganAt;
+  }
+
   async #tracked<T>(call: Promise<T>): Promise<T> {
-    this.#inFlight.add(call);
+    this.#inFlight.set(call, performance.now());
+    this.#watchdog.watch();
     try {
       return await call;
     } finally {

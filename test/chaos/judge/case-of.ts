@@ -41,10 +41,10 @@ export class CaseOf {
     return this.#saw(3, "p1", { what: "refused", key, error: "away", mayHaveHappened });
   }
 
-  leased(at: number, by: string, id: string, fence: number): this {
+  leased(at: number, by: string, id: string, fence: number, askedAt = at - 1): this {
     return this.#saw(at, by, {
       what: "leased",
-      askedAt: at - 1,
+      askedAt,
       jobs: [{ id, fence, attempt: 1 }],
     });
   }

@@ -4,8 +4,10 @@ import {
   lastTrusted,
   leaseOf,
   recordOf,
+  wasSettledBefore,
   type Evidence,
   type JobStory,
+  type Lease,
 } from "./evidence.ts";
 import type { ProcessStory } from "./process-story.ts";
 import { covered, overlaps, type Span } from "./span.ts";
@@ -42,6 +44,7 @@ export function causeOf(evidence: Evidence, job: JobStory, ending: Ending): Caus
   if (settled === "retry" || recordOf(job, fence)?.outcome === "failed") return "failed";
   if (settled === "snooze" || settled === "release") return "given back";
   if (settled !== null) return null;
+  if (lease && wasTakenBack(job, lease, span.to)) return "given back";
 
   const process = evidence.processes.get(by);
   if (!process) return null;
@@ -58,6 +61,13 @@ export function causeOf(evidence: Evidence, job: JobStory, ending: Ending): Caus
   if (away !== null) return away;
   const stalledMs = covered(stalls, { from: heldFrom, to: span.to });
   return stalledMs > STALLED_PART * evidence.leaseMs ? "stall" : null;
+}
+
+/** It was given back, and nobody heard that the store has done it: a crash would have been charged. */
+function wasTakenBack(job: JobStory, lease: Lease, at: number): boolean {
+  const kind = lease.settle?.kind;
+  if (kind !== "snooze" && kind !== "release") return false;
+  return wasSettledBefore(job, lease, at) && recordOf(job, lease.fence)?.outcome !== "crashed";
 }
 
 /**

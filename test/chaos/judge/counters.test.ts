@@ -37,6 +37,24 @@ describe("counters", () => {
     expect(file.rules()).toEqual(["counters wrong"]);
   });
 
+  it("a crash charged to a worker that was stopped before it heard of its lease is none", () => {
+    const file = new CaseOf();
+    file.worker("w1").worker("w2").enqueued("j1", "id1");
+    file.stopped("w1", 150, 15_000).leased(15_001, "w1", "id1", 10, 100);
+    file.leased(12_000, "w2", "id1", 20).started(12_001, "w2", "id1", 20, { key: "j1" });
+    file.ended(12_050, "w2", "id1", 20).settled(12_051, "w2", "id1", 20, "succeed");
+    file.stored("id1", "j1", {
+      result: { by: "w2", fence: 20 },
+      attempts: 2,
+      crashes: 1,
+      history: [
+        { outcome: "crashed", fence: 10, worker: "w1" },
+        { outcome: "succeeded", fence: 20, worker: "w2" },
+      ],
+    });
+    expect(file.rules()).toEqual([]);
+  });
+
   it("a crash charged to a worker that stopped gracefully is a finding", () => {
     const file = new CaseOf();
     file.worker("w1").worker("w2").enqueued("j1", "id1");

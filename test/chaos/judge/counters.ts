@@ -79,8 +79,9 @@ function crashCause(
   { name: by }: ProcessStory,
 ) {
   const lease = leaseOf(job, fence);
+  // From the question on: a worker that was stopped hears the answer when others have the job already.
   // No witness: the reply to this lease never arrived, so its time is unknown.
-  const from = lease?.at ?? 0;
+  const from = lease?.askedAt ?? 0;
   const to = job.leases.find((one) => one.fence > fence)?.at ?? Infinity;
   const cause = causeOf(evidence, job, { id: job.id, fence, by, span: { from, to } });
   return cause === "failed" || cause === "given back" ? null : cause;

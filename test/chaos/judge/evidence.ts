@@ -205,6 +205,20 @@ export function recordOf(job: JobStory, fence: number): AttemptRecord | undefine
   return job.stored?.history.find((record) => record.fence === fence);
 }
 
+/**
+ * A settle whose answer was never seen may have been done: its process died on the way. So may one that
+ * was asked for again too late: a store remembers the last settle of a job, and that was another by then.
+ */
+export function wasSettledBefore(job: JobStory, { fence, settle }: Lease, at: number): boolean {
+  if (settle === null || settle.sentAt > at) return false;
+  if (settle.answer !== "lost") return true;
+  const answeredAt = settle.answeredAt ?? Infinity;
+  const isOvertaken = job.leases.some(
+    (later) => later.fence > fence && later.settle !== null && later.settle.sentAt < answeredAt,
+  );
+  return isOvertaken && recordOf(job, fence)?.outcome !== "crashed";
+}
+
 /** How a finding names a job. */
 export function nameOf(job: JobStory): string {
   const key = keyOf(job);

@@ -4,7 +4,8 @@
  *
  * Each was given a job of its own to take. It is excused if it was killed, stopped or cut off
  * again before its time was over, if its slots were full all the time, and while it runs a job that is
- * one crash away from poison, since until that one is trusted it leases nothing.
+ * one crash away from poison, since until that one is trusted it leases nothing. Whoever was stopped or
+ * ran such a job before it took one is not measured either.
  */
 import { fragile } from "../contracts.ts";
 import type { Evidence, Finding } from "./evidence.ts";
@@ -36,7 +37,9 @@ export function judgeHealed(evidence: Evidence, { boundMs }: { boundMs: number }
     for (const worker of workers) {
       if (worker.upAt === null || worker.upAt > at || lastMoment(worker) < at) continue;
       const tookAt = leasedAt.get(worker.name)?.find((one) => one >= at) ?? Infinity;
-      if (tookAt <= window.to) times.push(tookAt - at);
+      const until = { from: at, to: Math.min(tookAt, window.to) };
+      if (isStill(evidence, worker, until)) excused += 1;
+      else if (tookAt <= window.to) times.push(tookAt - at);
       else if (isExcused(evidence, worker, window)) excused += 1;
       else {
         const when = tookAt === Infinity ? "never" : `only ${Math.round(tookAt - at)} ms later`;
@@ -75,19 +78,29 @@ function isExcused(evidence: Evidence, worker: ProcessStory, window: Span): bool
   if (worker.stops.some((stop) => overlaps(stop, wide))) return true;
   const isNew = (span: Span) => span.to > window.from && span.from < window.to;
   if (worker.cutOffs.some(isNew) || outages.some(isNew)) return true;
-  return isBusy(evidence, worker, window);
+  return isFull(evidence, worker, window);
 }
 
-function isBusy({ jobs }: Evidence, { name, concurrency }: ProcessStory, window: Span): boolean {
-  let taken = 0;
+/** It asked for nothing for a while, whatever the store did: it was stopped, or ran what may kill it. */
+function isStill({ jobs }: Evidence, { name, stops }: ProcessStory, window: Span): boolean {
+  if (stops.some((stop) => overlaps(stop, window))) return true;
   for (const { runs, stored } of jobs.values()) {
     for (const { by, startAt, endAt, fence, type } of runs) {
-      const to = endAt ?? Infinity;
-      if (by !== name || startAt > window.to || to < window.from) continue;
-      if (startAt <= window.from && to >= window.to) taken += 1;
+      if (by !== name || type !== fragile.type) continue;
+      if (!overlaps({ from: startAt, to: endAt ?? Infinity }, window)) continue;
       const before = stored?.history.filter((one) => one.fence < fence) ?? [];
       const crashes = before.filter(({ outcome }) => outcome === "crashed").length;
-      if (type === fragile.type && crashes >= CRASHES_OF_A_SUSPECT) return true;
+      if (crashes >= CRASHES_OF_A_SUSPECT) return true;
+    }
+  }
+  return false;
+}
+
+function isFull({ jobs }: Evidence, { name, concurrency }: ProcessStory, window: Span): boolean {
+  let taken = 0;
+  for (const { runs } of jobs.values()) {
+    for (const { by, startAt, endAt } of runs) {
+      if (by === name && startAt <= window.from && (endAt ?? Infinity) >= window.to) taken += 1;
     }
   }
   return taken >= concurrency;

@@ -146,6 +146,12 @@ describe("after a heal", () => {
     expect(file.verdict().healed).toMatchObject({ excused: 2, findings: [] });
   });
 
+  it("a worker that stood still meanwhile is not measured", () => {
+    const file = bothTake(new CaseOf().worker("w1").worker("w2"), 4_500).outage(1_000, 1_200);
+    const { healed } = file.stopped("w1", 500, 4_400).verdict();
+    expect(healed).toMatchObject({ took: { maxMs: 3_300 }, excused: 1, findings: [] });
+  });
+
   it("a worker that runs what may kill it is excused", () => {
     const file = new CaseOf().worker("w1").enqueued("j1", "id1");
     file.leased(900, "w1", "id1", 30).started(901, "w1", "id1", 30, { key: "j1", type: "fragile" });

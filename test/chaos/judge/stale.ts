@@ -3,7 +3,7 @@
  * whose lease still runs.
  */
 import { resultOf } from "./enqueued.ts";
-import { nameOf, recordOf } from "./evidence.ts";
+import { nameOf, recordOf, wasSettledBefore } from "./evidence.ts";
 import type { Evidence, Finding, JobStory, Lease } from "./evidence.ts";
 
 export interface Stale {
@@ -85,7 +85,7 @@ function twoHolders(job: JobStory, { leaseMs }: Evidence): string[] {
   const found: string[] = [];
   for (const [at, lease] of job.leases.entries()) {
     const next = job.leases[at + 1];
-    if (!next || wasSettledBefore(job, lease, next)) continue;
+    if (!next || wasSettledBefore(job, lease, next.at)) continue;
     const earlyMs = lease.heldFrom + leaseMs - next.at;
     if (earlyMs > SLACK_MS) {
       found.push(
@@ -94,18 +94,4 @@ function twoHolders(job: JobStory, { leaseMs }: Evidence): string[] {
     }
   }
   return found;
-}
-
-/**
- * A settle whose answer was never seen may have been done: its process died on the way. So may one that
- * was asked for again too late: a store remembers the last settle of a job, and that was another by then.
- */
-function wasSettledBefore(job: JobStory, { fence, settle }: Lease, next: Lease): boolean {
-  if (settle === null || settle.sentAt > next.at) return false;
-  if (settle.answer !== "lost") return true;
-  const answeredAt = settle.answeredAt ?? Infinity;
-  const isOvertaken = job.leases.some(
-    (later) => later.fence > fence && later.settle !== null && later.settle.sentAt < answeredAt,
-  );
-  return isOvertaken && recordOf(job, fence)?.outcome !== "crashed";
 }
