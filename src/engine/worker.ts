@@ -31,6 +31,8 @@ import type { WorkSettings } from "./work-options.ts";
 
 /** A job waits in the buffer no longer than this; then another worker may have it. */
 const LONGEST_WAIT_MS = 1_000;
+/** The buffer is no larger, however quick the jobs: one batch runs while the next is on its way. */
+const BATCHES_AHEAD = 2;
 /** How many batches of outcomes may be on their way before leasing waits for the store to take them. */
 const MOST_UNSETTLED_BATCHES = 5;
 /** Ready work that could not be had (others were quicker): look again soon, but do not spin. */
@@ -60,6 +62,8 @@ export class Worker {
   #leasing: Promise<void> | null = null;
   #leaseAgain = false;
   #leaseFailures = 0;
+  /** The last question was for jobs of capped lines, too. */
+  #askedForAll = true;
   #pollTimer: Timer | null = null;
   #stopListening: () => void;
   #slotsFree: (() => void) | null = null;
@@ -162,9 +166,9 @@ export class Worker {
     if (this.#leasing || this.#phase !== "working" || this.#suspects.keepQuiet) return;
     const { limit, cappedLimit } = this.#wanted();
     if (limit <= 0) return;
-    this.#pollTimer?.cancel();
-    this.#pollTimer = null;
+    this.#stopWaiting();
     this.#leaseAgain = false;
+    this.#askedForAll = cappedLimit > 0;
     this.#leasing = this.#leaseOnce(limit, cappedLimit);
     await this.#leasing;
   }
@@ -196,8 +200,10 @@ export class Worker {
     }
     if (this.#phase !== "working") return;
     if (this.#leaseAgain && this.#leaseFailures === 0) waitMs = 0;
-    if (waitMs === 0) this.#fill();
-    else this.#askIn(waitMs);
+    if (waitMs > 0) this.#askIn(waitMs);
+    // At once, and not when what waits has run: while it does, the store finds the next ones.
+    else if (this.#waiting.length > 0 && this.#runsLow) void this.#lease();
+    else this.#fill();
   }
 
   #askIn(ms: number): void {
@@ -206,6 +212,11 @@ export class Worker {
       this.#pollTimer = null;
       void this.#lease();
     });
+  }
+
+  #stopWaiting(): void {
+    this.#pollTimer?.cancel();
+    this.#pollTimer = null;
   }
 
   #waitMs({ jobs, nextInMs }: LeaseReply): number {
@@ -226,7 +237,7 @@ export class Worker {
     if (this.#settler.size > MOST_UNSETTLED_BATCHES * batchItems)
       return { limit: 0, cappedLimit: 0 };
     const free = Math.max(0, concurrency - held);
-    const buffer = Math.min(batchItems, this.#turnover.lately());
+    const buffer = Math.min(BATCHES_AHEAD * batchItems, this.#turnover.lately());
     const limit = concurrency + buffer - held;
     return { limit: Math.min(limit, batchItems), cappedLimit: free };
   }
@@ -308,18 +319,24 @@ export class Worker {
   #slotFreed(): void {
     if (this.#phase === "working") {
       this.#startWaiting();
+      const mayHaveMore = !this.#askedForAll && this.#leaseFailures === 0;
+      if (mayHaveMore && this.#hasSlot) this.#stopWaiting();
       this.#fill();
     } else if (this.#running.size === 0) {
       this.#slotsFree?.();
     }
   }
 
+  /** The buffer holds no more than there is room for. */
+  get #runsLow(): boolean {
+    const { limit } = this.#wanted();
+    return limit > 0 && this.#waiting.length <= limit;
+  }
+
   /** Asks for more when the buffer runs low, together with the settles of the same turn. */
   #fill(): void {
     if (this.#leasing || this.#pollTimer || this.#phase !== "working") return;
-    if (this.#suspects.keepQuiet) return;
-    const { limit } = this.#wanted();
-    if (limit <= 0 || this.#waiting.length > limit) return;
+    if (this.#suspects.keepQuiet || !this.#runsLow) return;
     this.#leasing = new Promise((resolve) => {
       this.#host.runtime.defer(() => {
         this.#leasing = null;

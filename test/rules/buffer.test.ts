@@ -52,6 +52,41 @@ describe.each(STORES)("what a worker may keep to itself on %s", (name) => {
     gate.reach();
   });
 
+  it("the next jobs are asked for while those before them run", async () => {
+    const ran: string[] = [];
+    const heldWhenAsked: number[] = [];
+    let leased = 0;
+    const watched = (store: Store): Store => ({
+      ...store,
+      async lease(request) {
+        heldWhenAsked.push(leased - ran.length);
+        const reply = await store.lease(request);
+        leased += reply.jobs.length;
+        return reply;
+      },
+    });
+    const { hf } = world.process({ link: watched });
+    hf.handle("quick", ({ id }) => void ran.push(id));
+    await hf.work({ concurrency: 5 });
+    await hf.enqueueAll(many("quick", 4_000));
+    await world.until(() => ran.length === 4_000);
+    expect(Math.max(...heldWhenAsked)).toBeGreaterThan(5);
+    expect(new Set(ran).size).toBe(4_000);
+  });
+
+  it("capped lines do not wait for a poll behind jobs that were asked for ahead", async () => {
+    const { hf } = world.process();
+    let ran = 0;
+    hf.handle("quick", () => void (ran += 1));
+    await hf.limit({ queue: "default", group: "capped" }, { maxActive: 2 });
+    await hf.enqueueAll([
+      ...many("quick", 40).map((job) => ({ ...job, groupKey: "capped" })),
+      ...many("quick", 2_000),
+    ]);
+    await hf.work({ concurrency: 5 });
+    await world.until(() => ran === 2_040);
+  });
+
   it("a job that is one crash away from poison does not wait in a buffer", async () => {
     const producer = world.process();
     await producer.hf.enqueueAll(many("work", 3));

@@ -96,7 +96,7 @@ describe("the committer", () => {
   it("splits a crowd into several transactions", async () => {
     const { committer, commits } = await openCommitter();
     const keys = Array.from({ length: 10 }, (_, index) => `key-${index}`);
-    await Promise.all(keys.map((key) => committer.submit(100, adding(key))));
+    await Promise.all(keys.map((key) => committer.submit(300, adding(key))));
     assert.equal(commits(), 5);
   });
 

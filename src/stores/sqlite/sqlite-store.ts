@@ -63,6 +63,8 @@ export type SqlitePlace =
    */
   | { readonly database: DatabaseLike };
 
+/** More would keep the event loop for longer than the few milliseconds of these. */
+const BATCH_ITEMS = 500;
 /** A lease of many jobs is a few statements, so it may ride with a full batch of settles. */
 const LEASES_PER_WRITE = 4;
 /** Moved into their lines before a look at them, at most. */
@@ -209,6 +211,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   }
 
   return {
+    batchItems: BATCH_ITEMS,
     async open() {
       opening ??= doOpen().finally(() => (opening = null));
       await opening;
