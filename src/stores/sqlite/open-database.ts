@@ -90,13 +90,13 @@ async function setUp(connection: Connection, options: OpenOptions): Promise<void
       return true;
     });
     // 32 MB of cache: jobs of a thousand groups are read in no order, and with SQLite's own 2 MB
-    // every one of them came from the file. The committer checkpoints, every 16 MB of log: a
-    // background checkpointer let the log grow without bound, a smaller step copies the same pages
-    // more often, and a larger one was no faster and stops the event loop for longer.
+    // every one of them came from the file. The committer checkpoints, every 8 MB of log: a
+    // background checkpointer let the log grow without bound, and a larger step stops the event
+    // loop for longer.
     database.exec(`
       PRAGMA synchronous = ${synchronous === "normal" ? "NORMAL" : "FULL"};
       PRAGMA cache_size = -32000;
-      PRAGMA wal_autocheckpoint = 4000;
+      PRAGMA wal_autocheckpoint = 2000;
       PRAGMA journal_size_limit = 16777216`);
   } else if (synchronous !== undefined) {
     database.exec(`PRAGMA synchronous = ${synchronous === "normal" ? "NORMAL" : "FULL"}`);
