@@ -129,6 +129,21 @@ export class CaseOf {
     return this.#saw(to, "harness", { what: "unwritable", from });
   }
 
+  /** w2 runs j1 again and succeeds, as if the lease of w1 had run out. */
+  runAgain(at: number): this {
+    this.leased(at, "w2", "id1", 20).started(at + 1, "w2", "id1", 20, { key: "j1" });
+    this.ended(at + 50, "w2", "id1", 20).settled(at + 51, "w2", "id1", 20, "succeed");
+    return this.stored("id1", "j1", {
+      result: { by: "w2", fence: 20 },
+      attempts: 2,
+      crashes: 1,
+      history: [
+        { outcome: "crashed", fence: 10, worker: "w1" },
+        { outcome: "succeeded", fence: 20, worker: "w2" },
+      ],
+    });
+  }
+
   /** A success at the first attempt, unless told otherwise. */
   stored(id: string, key: string, { result, history = [], ...as }: StoredAs): this {
     const stored = {

@@ -7,18 +7,7 @@ function killedAndRecovered(afterMs: number): CaseOf {
   file.worker("w1").worker("w2").enqueued("j1", "id1");
   file.leased(30_000, "w1", "id1", 10).started(30_001, "w1", "id1", 10, { key: "j1" });
   file.killed(31_000, "w1");
-  const at = 31_000 + afterMs;
-  file.leased(at, "w2", "id1", 20).started(at + 1, "w2", "id1", 20, { key: "j1" });
-  file.ended(at + 50, "w2", "id1", 20).settled(at + 51, "w2", "id1", 20, "succeed");
-  return file.stored("id1", "j1", {
-    result: { by: "w2", fence: 20 },
-    attempts: 2,
-    crashes: 1,
-    history: [
-      { outcome: "crashed", fence: 10, worker: "w1" },
-      { outcome: "succeeded", fence: 20, worker: "w2" },
-    ],
-  });
+  return file.runAgain(31_000 + afterMs);
 }
 
 describe("counters", () => {
@@ -41,17 +30,7 @@ describe("counters", () => {
     const file = new CaseOf();
     file.worker("w1").worker("w2").enqueued("j1", "id1");
     file.stopped("w1", 150, 15_000).leased(15_001, "w1", "id1", 10, 100);
-    file.leased(12_000, "w2", "id1", 20).started(12_001, "w2", "id1", 20, { key: "j1" });
-    file.ended(12_050, "w2", "id1", 20).settled(12_051, "w2", "id1", 20, "succeed");
-    file.stored("id1", "j1", {
-      result: { by: "w2", fence: 20 },
-      attempts: 2,
-      crashes: 1,
-      history: [
-        { outcome: "crashed", fence: 10, worker: "w1" },
-        { outcome: "succeeded", fence: 20, worker: "w2" },
-      ],
-    });
+    file.runAgain(12_000);
     expect(file.rules()).toEqual([]);
   });
 
@@ -60,17 +39,7 @@ describe("counters", () => {
     file.worker("w1").worker("w2").enqueued("j1", "id1");
     file.leased(100, "w1", "id1", 10).started(101, "w1", "id1", 10, { key: "j1" });
     file.terminated("w1", 200, 300);
-    file.leased(12_000, "w2", "id1", 20).started(12_001, "w2", "id1", 20, { key: "j1" });
-    file.ended(12_050, "w2", "id1", 20).settled(12_051, "w2", "id1", 20, "succeed");
-    file.stored("id1", "j1", {
-      result: { by: "w2", fence: 20 },
-      attempts: 2,
-      crashes: 1,
-      history: [
-        { outcome: "crashed", fence: 10, worker: "w1" },
-        { outcome: "succeeded", fence: 20, worker: "w2" },
-      ],
-    });
+    file.runAgain(12_000);
     expect(file.texts()).toContain(
       "counters wrong: j1 (id1) is charged a crash of w1, which did not crash",
     );

@@ -114,25 +114,14 @@ describe("what was enqueued", () => {
 });
 
 describe("jobs that ran more than once", () => {
-  /** A second run at w2 that succeeds, as if the lease of the first had run out. */
-  function secondRun(file: CaseOf, at = 20_000): CaseOf {
-    file.leased(at, "w2", "id1", 20).started(at + 1, "w2", "id1", 20, { key: "j1" });
-    file.ended(at + 50, "w2", "id1", 20).settled(at + 51, "w2", "id1", 20, "succeed");
-    const crash = { outcome: "crashed", fence: 10, worker: "w1" } as const;
-    const success = { outcome: "succeeded", fence: 20, worker: "w2" } as const;
-    const history = [crash, success];
-    const result = { by: "w2", fence: 20 };
-    return file.stored("id1", "j1", { result, attempts: 2, crashes: 1, history });
-  }
-
   it("an extra run after a kill is explained", () => {
-    const { duplicated, findings } = secondRun(oneRun().killed(9_000, "w1")).verdict();
+    const { duplicated, findings } = oneRun().killed(9_000, "w1").runAgain(20_000).verdict();
     expect(findings).toEqual([]);
     expect(duplicated.explained.kill).toBe(1);
   });
 
   it("an extra run after a stop is explained, also while the stopped one goes on", () => {
-    const file = secondRun(oneRun().stopped("w1", 200, 25_000));
+    const file = oneRun().stopped("w1", 200, 25_000).runAgain(20_000);
     file.ended(25_010, "w1", "id1", 10, "aborted");
     const { duplicated, findings } = file.verdict();
     expect(findings).toEqual([]);
@@ -156,34 +145,34 @@ describe("jobs that ran more than once", () => {
   });
 
   it("an extra run without a kill, a stop or a failure is a finding", () => {
-    expect(secondRun(oneRun()).rules()).toContain("duplicated, unexplained");
+    expect(oneRun().runAgain(20_000).rules()).toContain("duplicated, unexplained");
   });
 
   it("a kill before the run began explains nothing", () => {
-    expect(secondRun(oneRun().killed(50, "w1")).rules()).toContain("duplicated, unexplained");
+    expect(oneRun().killed(50, "w1").runAgain(20_000).rules()).toContain("duplicated, unexplained");
   });
 
   it("a stop of another worker explains nothing", () => {
-    const file = secondRun(oneRun().worker("w3").stopped("w3", 200, 25_000));
+    const file = oneRun().worker("w3").stopped("w3", 200, 25_000).runAgain(20_000);
     expect(file.rules()).toContain("duplicated, unexplained");
   });
 
   it("a store that a stop has frozen explains an extra run of any worker", () => {
     const file = oneRun().worker("w3").stopped("w3", 200, 15_000).unwritable(200, 15_010);
-    const { duplicated, findings } = secondRun(file, 30_000).verdict();
+    const { duplicated, findings } = file.runAgain(30_000).verdict();
     expect(findings).toEqual([]);
     expect(duplicated.explained["store frozen by a stop"]).toBe(1);
   });
 
   it("a stall explains an extra run only where stalls are forgiven", () => {
-    const file = () => secondRun(oneRun().stalled("w1", 200, 9_000));
+    const file = () => oneRun().stalled("w1", 200, 9_000).runAgain(20_000);
     expect(file().rules()).toContain("duplicated, unexplained");
     expect(file().rules({ forgiveStalls: true })).toEqual([]);
   });
 
   it("a run that begins while another goes on is a finding unless that one stood still", () => {
     const file = oneRun().settled(151, "w1", "id1", 10, "release");
-    secondRun(file, 200).ended(9_000, "w1", "id1", 10, "aborted");
+    file.runAgain(200).ended(9_000, "w1", "id1", 10, "aborted");
     expect(file.rules()).toContain("overlapping, unexplained");
   });
 });

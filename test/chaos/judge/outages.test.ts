@@ -8,21 +8,6 @@ function oneRun(): CaseOf {
   return file.leased(100, "w1", "id1", 10).started(101, "w1", "id1", 10, { key: "j1" });
 }
 
-/** w2 runs it again and succeeds, as if the lease of w1 had run out. */
-function secondRun(file: CaseOf, at: number): CaseOf {
-  file.leased(at, "w2", "id1", 20).started(at + 1, "w2", "id1", 20, { key: "j1" });
-  file.ended(at + 50, "w2", "id1", 20).settled(at + 51, "w2", "id1", 20, "succeed");
-  return file.stored("id1", "j1", {
-    result: { by: "w2", fence: 20 },
-    attempts: 2,
-    crashes: 1,
-    history: [
-      { outcome: "crashed", fence: 10, worker: "w1" },
-      { outcome: "succeeded", fence: 20, worker: "w2" },
-    ],
-  });
-}
-
 /** Both workers take something right after the heal, so that nothing is said of them. */
 function bothTake(file: CaseOf, at: number): CaseOf {
   for (const [place, by] of ["w1", "w2"].entries()) {
@@ -37,47 +22,47 @@ function bothTake(file: CaseOf, at: number): CaseOf {
 describe("an outage of the store", () => {
   it("explains an extra run of what still ran when its lease was over", () => {
     const file = oneRun().outage(200, 15_000).ended(9_000, "w1", "id1", 10, "aborted");
-    const { duplicated, findings } = bothTake(secondRun(file, 26_000), 15_100).verdict();
+    const { duplicated, findings } = bothTake(file.runAgain(26_000), 15_100).verdict();
     expect(findings).toEqual([]);
     expect(duplicated.explained.outage).toBe(1);
   });
 
   it("is no reason to run again what had ended in time", () => {
     const file = oneRun().outage(200, 15_000).ended(3_000, "w1", "id1", 10);
-    expect(bothTake(secondRun(file, 26_000), 15_100).rules()).toEqual(["run twice by an outage"]);
+    expect(bothTake(file.runAgain(26_000), 15_100).rules()).toEqual(["run twice by an outage"]);
   });
 
   it("is the reason, whatever happens to a worker that has let go", () => {
     const file = oneRun().outage(200, 15_000).ended(9_000, "w1", "id1", 10, "aborted");
     // A renewal that was on its way keeps the lease, and nobody runs the job.
     file.renewed(15_050, "w1", "id1", 10).killed(24_000, "w1");
-    const { duplicated } = bothTake(secondRun(file, 26_000), 15_100).verdict();
+    const { duplicated } = bothTake(file.runAgain(26_000), 15_100).verdict();
     expect(duplicated.explained).toMatchObject({ outage: 1, kill: 0 });
   });
 
   it("that is short explains nothing", () => {
     const file = oneRun().outage(200, 2_000).ended(9_000, "w1", "id1", 10, "aborted");
-    const rules = bothTake(secondRun(file, 26_000), 2_100).rules();
+    const rules = bothTake(file.runAgain(26_000), 2_100).rules();
     expect(rules).toContain("duplicated, unexplained");
     expect(rules).toContain("counters wrong");
   });
 
   it("lets go of what it cannot renew before anybody else may begin", () => {
     const file = oneRun().outage(200, 15_000).ended(26_500, "w1", "id1", 10, "aborted");
-    const rules = bothTake(secondRun(file, 26_000), 15_100).rules();
+    const rules = bothTake(file.runAgain(26_000), 15_100).rules();
     expect(rules).toEqual(["overlapping, unexplained"]);
   });
 
   it("forbids reaping for a lease length", () => {
     const file = oneRun().outage(200, 15_000).ended(9_000, "w1", "id1", 10, "aborted");
-    bothTake(secondRun(file, 26_000), 15_100);
+    bothTake(file.runAgain(26_000), 15_100);
     expect(file.reaped(25_500, "w2", "id1", "w1").rules()).toEqual([]);
     expect(file.reaped(24_000, "w2", "id1", "w1").rules()).toEqual(["reaped too soon"]);
   });
 
   it("stops the clock of a recovery", () => {
     const file = oneRun().killed(9_000, "w1").outage(9_500, 25_000);
-    secondRun(file, 36_000).leased(25_100, "w2", "other", 1);
+    file.runAgain(36_000).leased(25_100, "w2", "other", 1);
     expect(file.verdict().recovery.findings).toEqual([]);
   });
 });
@@ -85,7 +70,7 @@ describe("an outage of the store", () => {
 describe("a handler that was aborted by its timeout", () => {
   it("has not let go: a kill before its outcome was stored explains the next run", () => {
     const file = oneRun().ended(350, "w1", "id1", 10, "aborted").killed(1_000, "w1");
-    const { duplicated, findings } = secondRun(file, 11_500).verdict();
+    const { duplicated, findings } = file.runAgain(11_500).verdict();
     expect(findings).toEqual([]);
     expect(duplicated.explained.kill).toBe(1);
   });
@@ -94,7 +79,7 @@ describe("a handler that was aborted by its timeout", () => {
 describe("a worker that was cut off alone", () => {
   it("may lose its jobs", () => {
     const file = oneRun().cutOff("w1", 200, 15_000).ended(9_000, "w1", "id1", 10, "aborted");
-    const { duplicated, findings } = bothTake(secondRun(file, 12_000), 15_100).verdict();
+    const { duplicated, findings } = bothTake(file.runAgain(12_000), 15_100).verdict();
     expect(findings).toEqual([]);
     expect(duplicated.explained["cut off"]).toBe(1);
   });
@@ -102,25 +87,25 @@ describe("a worker that was cut off alone", () => {
   it("may hear late that they are lost, and a write on its way may bring the lease back", () => {
     const file = oneRun().cutOff("w1", 200, 11_000).renewed(11_050, "w1", "id1", 10);
     file.ended(11_051, "w1", "id1", 10, "aborted");
-    const { duplicated, findings } = bothTake(secondRun(file, 24_000), 11_100).verdict();
+    const { duplicated, findings } = bothTake(file.runAgain(24_000), 11_100).verdict();
     expect(findings).toEqual([]);
     expect(duplicated.explained["cut off"]).toBe(1);
   });
 
   it("may not lose them by a cut that heals at once", () => {
     const file = oneRun().cutOff("w1", 200, 200, "cut").ended(9_000, "w1", "id1", 10, "aborted");
-    expect(bothTake(secondRun(file, 12_000), 300).rules()).toContain("duplicated, unexplained");
+    expect(bothTake(file.runAgain(12_000), 300).rules()).toContain("duplicated, unexplained");
   });
 
   it("explains nothing of another worker", () => {
     const file = oneRun().cutOff("w2", 200, 11_000).ended(9_000, "w1", "id1", 10, "aborted");
-    expect(bothTake(secondRun(file, 12_000), 11_100).rules()).toContain("duplicated, unexplained");
+    expect(bothTake(file.runAgain(12_000), 11_100).rules()).toContain("duplicated, unexplained");
   });
 
   it("may be charged for a lease of which it never heard", () => {
     const file = new CaseOf().worker("w1").worker("w2").enqueued("j1", "id1");
     file.cutOff("w1", 200, 300, "deaf");
-    expect(bothTake(secondRun(file, 12_000), 400).rules()).toEqual([]);
+    expect(bothTake(file.runAgain(12_000), 400).rules()).toEqual([]);
   });
 });
 
@@ -173,10 +158,8 @@ describe("an answer that was lost", () => {
   });
 
   it("does not make a settle of what was reaped right", () => {
-    const file = secondRun(
-      oneRun().killed(9_000, "w1").settled(200, "w1", "id1", 10, "retry"),
-      20_000,
-    );
+    const settled = oneRun().killed(9_000, "w1").settled(200, "w1", "id1", 10, "retry");
+    const file = settled.runAgain(20_000);
     expect(file.texts()).toContain(
       "stale accepted: j1 (id1): w1 settled it (retry) when it had been reaped",
     );
