@@ -4,7 +4,7 @@ import { inSteps } from "../conformance/in-steps.ts";
 import { entriesOf, findAll, linesOf, scanAll } from "../conformance/looking.ts";
 import { relay } from "../conformance/relay.ts";
 import type { Book } from "./book.ts";
-import { countsOf } from "./dump.ts";
+import { countsOf, isBare } from "./dump.ts";
 import type { DrawnTarget, Of, Operation } from "./operation.ts";
 import * as resolve from "./resolve.ts";
 import type { Moment } from "./resolve.ts";
@@ -127,7 +127,9 @@ async function answerOf(operation: Plain, store: Store, moment: Moment): Promise
       return countsOf(store, moment);
     case "lines": {
       const { queue } = await store.lines(operation.queue, { limit: 1 });
-      return { queue, lines: await linesOf(store, operation.queue, operation.limit) };
+      const lines = await linesOf(store, operation.queue, operation.limit);
+      const isUnknown = queue === null || (isBare(queue) && lines.length === 0);
+      return { queue: isUnknown ? null : queue, lines };
     }
     case "ledger.append":
       return store.ledger.append(operation.entries.map((one) => resolve.entry(one, moment)));

@@ -13,6 +13,7 @@ import type {
   DrawnRenewal,
   DrawnSettlement,
 } from "./operation.ts";
+import { QUEUES, TYPES } from "./small-world.ts";
 
 const REFUSED: Failure = {
   category: "network",
@@ -47,6 +48,25 @@ function drawKey(draw: Draw): Arbitrary<DedupeKey> {
       { weight: 2, arbitrary: draw.from(["kept", "until-finished"]) },
       { weight: 1, arbitrary: draw.record({ ttlMs: draw.durationMs }) },
     ),
+  });
+}
+
+/** Alike but for what is in them: a store may keep such jobs together. */
+export function drawPlainJob(draw: Draw): Arbitrary<DrawnJob> {
+  return draw.record<DrawnJob>({
+    id: draw.id,
+    queue: draw.from([QUEUES[0]]),
+    group: draw.from([""]),
+    type: draw.from([TYPES[0]]),
+    payload: draw.from(["{}", '{"to":"ann"}', '"grüße ☃\\n"']),
+    priority: draw.from([100]),
+    delayMs: draw.from([0]),
+    dueInMs: draw.from([null]),
+    maxAttempts: draw.from([2]),
+    dedupe: draw.from([null]),
+    tags: draw.some(draw.tag, 2),
+    meta: draw.from([null, '{"by":"x"}']),
+    trace: draw.from([null, "trace-1"]),
   });
 }
 

@@ -1,6 +1,6 @@
 /** Every verb of the seam, drawn often enough that long sequences get somewhere. */
 import { FINISHED_STATUSES } from "../../core/job.ts";
-import { drawAdoption, drawJob, drawRenewal, drawSettlement } from "./draw-jobs.ts";
+import { drawAdoption, drawJob, drawPlainJob, drawRenewal, drawSettlement } from "./draw-jobs.ts";
 import { drawHold, drawLimit, drawTakenQueues } from "./draw-lines.ts";
 import { drawAmendment, drawEntry, drawLedgerFilter, drawSwap } from "./draw-records.ts";
 import type { Draw } from "./draw.ts";
@@ -50,6 +50,10 @@ function working(draw: Draw, { batch, leaseLimits, reapLimits }: Size): Weighted
     jobs: batch(drawJob(draw)),
     evenIfFull: draw.from([false, false, false, true]),
   });
+  const insertAlike = is(draw, "insert", {
+    jobs: batch(drawPlainJob(draw)),
+    evenIfFull: draw.from([false]),
+  });
   const lease = is(draw, "lease", {
     worker: draw.from(["worker-1", "worker-2"]),
     leaseMs,
@@ -61,7 +65,8 @@ function working(draw: Draw, { batch, leaseLimits, reapLimits }: Size): Weighted
   const settlements = batch(drawSettlement(draw));
   const reap = is(draw, "reap", { limit: draw.from(reapLimits) });
   return [
-    { weight: 14, arbitrary: insert },
+    { weight: 10, arbitrary: insert },
+    { weight: 8, arbitrary: insertAlike },
     { weight: 2, arbitrary: is(draw, "adopt", { jobs: batch(drawAdoption(draw)) }) },
     { weight: 18, arbitrary: lease },
     { weight: 5, arbitrary: renew },

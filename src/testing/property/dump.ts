@@ -50,7 +50,7 @@ export async function countsOf(store: Store, { exactCounts }: Look): Promise<Que
 }
 
 /** A queue without jobs or settings may be known or not: some stores name it before they are sure. */
-function isBare({ queue: _, active, holds, ...settings }: QueueState): boolean {
+export function isBare({ queue: _, active, holds, ...settings }: QueueState): boolean {
   return active === 0 && holds.length === 0 && Object.values(settings).every((one) => one === null);
 }
 

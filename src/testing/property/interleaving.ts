@@ -95,23 +95,26 @@ class Story {
   }
 
   async explain(pause: Done, calls: readonly TimedCall[], dump: Dump): Promise<TimedCall[]> {
-    let firstTrouble: unknown = null;
+    let nearest: { readonly trouble: unknown; readonly isFollowed: boolean } | null = null;
     for (const order of ordersOf(calls)) {
       const oracle = this.#oracle ?? (await this.#tellAgain());
       this.#oracle = null;
+      let isFollowed = false;
       try {
         await oracle.follow([pause, ...order]);
+        isFollowed = true;
         await oracle.mustLookLike(dump);
       } catch (trouble) {
-        firstTrouble ??= trouble;
+        if (nearest === null || (isFollowed && !nearest.isFollowed))
+          nearest = { trouble, isFollowed };
         continue;
       }
       this.#oracle = oracle;
       this.#sofar.push([pause, ...order]);
       return order;
     }
-    const why = firstTrouble instanceof Error ? firstTrouble.message : String(firstTrouble);
-    throw new Error(`no order of the last calls explains what came of them; in the first: ${why}`);
+    const why = nearest?.trouble instanceof Error ? nearest.trouble.message : "there is none";
+    throw new Error(`no order of the last calls explains what came of them; nearest is: ${why}`);
   }
 
   async #tellAgain(): Promise<Oracle> {
