@@ -8,7 +8,7 @@ import { MongoClient, type ClientSession, type Db } from "mongodb";
 import { mongodbStore } from "../../src/stores/mongodb/index.ts";
 import { serverUrl } from "./server-desk.ts";
 
-const COLLECTIONS = ["jobs", "queues", "lines", "ledger", "records", "outbox", "head"];
+const COLLECTIONS = ["jobs", "fresh", "queues", "lines", "ledger", "records", "outbox", "head"];
 const PREFIX = "holdfast_";
 
 export interface MongodbDatabase {
@@ -48,6 +48,10 @@ async function checkPlaces(db: Db): Promise<void> {
     assert.ok(wanted.includes(places.join()), `${job["status"]} stands in "${places.join()}"`);
     assert.equal("leaseUntil" in job, job["status"] === "processing", "only leases end");
     assert.equal("owed" in job, false, "nothing is owed");
+  }
+  for await (const { _id } of db.collection(PREFIX + "fresh").find()) {
+    const there = await db.collection(PREFIX + "jobs").countDocuments({ ids: _id });
+    assert.equal(there, 0, "a fresh job is nowhere else");
   }
 }
 

@@ -45,6 +45,7 @@ function adoptedDocument(
   return {
     ...rest,
     _id: id,
+    ids: id,
     v: randomUUID(),
     seq,
     deferrals: 0,

@@ -6,6 +6,8 @@
  */
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
+import { insertFresh, isPlain } from "./fresh.ts";
+import { guarded } from "./guard-ids.ts";
 import { isTooLate } from "./mongodb-error.ts";
 import type { JobDocument } from "./schema.ts";
 import { slimJob } from "./whole-job.ts";
@@ -26,8 +28,7 @@ export async function addFree(db: Database, jobs: readonly JobDocument[]): Promi
   const isQuick = db.isInTransaction || jobs.every(({ k }) => k == null);
   try {
     const limits = isQuick ? {} : { maxTimeMS: TOGETHER_MS };
-    const refused = await insertJobs(db, jobs, limits);
-    return { refused: new Set(jobs.filter((_, index) => refused.has(index))), busy };
+    return { refused: await insertJobs(db, jobs, limits), busy };
   } catch (error) {
     if (isQuick || !isTooLate(error)) throw error;
     return addAlone(db, jobs);
@@ -40,8 +41,7 @@ async function addAlone(db: Database, jobs: readonly JobDocument[]): Promise<Add
   const busy = new Set<JobDocument>();
   const plain = jobs.filter(({ k }) => k == null);
   if (plain.length > 0) {
-    const taken = await insertJobs(db, plain);
-    for (const [index, job] of plain.entries()) if (taken.has(index)) refused.add(job);
+    for (const job of await insertJobs(db, plain)) refused.add(job);
   }
   const keyed = jobs.filter(({ k }) => k != null);
   for (let start = 0; start < keyed.length; start += AT_ONCE) {
@@ -59,14 +59,25 @@ async function addAlone(db: Database, jobs: readonly JobDocument[]): Promise<Add
   return { refused, busy };
 }
 
-/** One that is sent again is refused, and then found to be this very job. */
-function insertJobs(
+/**
+ * Answers those that were refused. One that is sent again is refused, and then found to be this very job.
+ * In a caller's transaction nobody waits among the fresh ones: leases would have to look there.
+ */
+async function insertJobs(
   db: Database,
   jobs: readonly JobDocument[],
   limits: Document = {},
-): Promise<Set<number>> {
-  const documents = jobs.map(slimJob);
-  return db.isInTransaction
-    ? db.insert("jobs", documents, limits)
-    : db.insertRepeatable("jobs", documents, limits);
+): Promise<Set<JobDocument>> {
+  const plain = db.isInTransaction ? [] : jobs.filter(isPlain);
+  const refused = plain.length === 0 ? new Set<JobDocument>() : await insertFresh(db, plain);
+  if (plain.length === jobs.length) return refused;
+  const others = plain.length === 0 ? jobs : jobs.filter((job) => !isPlain(job));
+  const taken = await guarded(db, others, async (free) => {
+    const documents = free.map(slimJob);
+    const there = db.isInTransaction
+      ? await db.insert("jobs", documents, limits)
+      : await db.insertRepeatable("jobs", documents, limits);
+    return new Set(free.filter((_, index) => there.has(index)));
+  });
+  return new Set([...refused, ...taken]);
 }

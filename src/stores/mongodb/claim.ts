@@ -1,17 +1,20 @@
 /**
- * Taking jobs: they are read, then one write changes every one of them which is still ready and as it
+ * Taking jobs that have documents of their own: they are read, then one write changes every one of them which is still ready and as it
  * was read, and marks it with a token of this call. Whoever comes second finds them ready no more, and
  * learns by the tokens which ones he got. Jobs that have a past are changed inside the server and read
  * afterwards. The token is not `v`: who asks a job to cancel before it was read changes that.
  */
 import { randomUUID } from "node:crypto";
+import { claimFresh } from "./claim-fresh.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit } from "./edit.ts";
+import { freshJobs } from "./fresh.ts";
 import type { ReadyLine } from "./line-walk.ts";
 import { endCancelled, requeue } from "./moves.ts";
-import { isTombstone, type AnyJob, type JobDocument } from "./schema.ts";
+import { isTombstone, type AnyJob, type FreshPack, type JobDocument } from "./schema.ts";
+import { inOrder } from "./standing.ts";
 import { Told } from "./told.ts";
 import { wholeJob } from "./whole-job.ts";
 
@@ -20,6 +23,10 @@ export interface Claim {
   readonly worker: string;
   readonly leaseMs: number;
   readonly now: number;
+  /** Others have got ahead of us lately. */
+  readonly isCrowded: boolean;
+  /** Hears of fresh jobs that are among the others now. */
+  readonly onTaken: (jobs: readonly JobDocument[]) => void;
 }
 
 export interface Quota {
@@ -34,7 +41,7 @@ const UNSEEN = { result: 0, logs: 0, history: 0, owed: 0 };
 export async function claim(
   db: Database,
   found: readonly JobDocument[],
-  { queue, worker, leaseMs, now }: Claim,
+  { queue, worker, leaseMs, now, isCrowded, onTaken }: Claim,
 ): Promise<JobDocument[]> {
   const token = randomUUID();
   const started = {
@@ -44,25 +51,50 @@ export async function claim(
     startedAt: now,
     leaseUntil: instantAfter(now, leaseMs),
   };
-  // Nearly every job is fresh, and then everything is known beforehand: a plain update costs the
-  // server half of what one costs that it must compute, and what was read need not be read again.
+  // Of a job that nobody has changed everything is known beforehand: a plain update costs the server half
+  // of what one costs that it must compute, and what was read need not be read again.
   const first = { ...started, attempts: 1, fence: now * 1_000, worker, leased: queue };
-  const plain = { $set: first, $unset: { ready: "", fresh: "" } };
-  const fresh = found.filter((job) => job.fresh === true);
-  const ids = fresh.map(({ _id }) => _id);
-  const filter = { ready: queue, fresh: true };
-  const taken = await db.updateInParts("jobs", [{ ids, filter, update: plain }]);
-  const got = taken === ids.length || taken === 0 ? null : await marked(db, ids, token);
-  const own = taken === 0 ? [] : fresh.filter(({ _id }) => got === null || got.has(_id));
-  const jobs = own.map((job) => wholeJob({ ...job, ...first }));
-  if (fresh.length === found.length) return jobs;
-  const others = found.filter((job) => job.fresh !== true).map(({ _id }) => _id);
-  const isReady = { _id: { $in: others }, ready: queue };
-  await db.updateMany("jobs", isReady, again({ ...started, updatedAt: now }, { worker, now }));
-  const mine = { _id: { $in: others }, lease: token };
-  const later = await db.find<JobDocument>("jobs", mine, { projection: UNSEEN });
-  const byId = new Map([...jobs, ...later.map(wholeJob)].map((job) => [job._id, job]));
+  const waiting = found.filter(({ waits }) => waits !== undefined);
+  const unchanged = found.filter(({ waits, fresh }) => waits === undefined && fresh === true);
+  const others = found.filter(({ fresh }) => fresh !== true).map(({ _id }) => _id);
+  const claimed = await Promise.all([
+    claimFresh(db, waiting, { lease: first, now, isCrowded, onTaken }),
+    claimUnchanged(db, unchanged, { lease: first, queue, token }),
+    claimAgain(db, others, {
+      queue,
+      token,
+      update: again({ ...started, updatedAt: now }, { worker, now }),
+    }),
+  ]);
+  const byId = new Map(claimed.flat().map((job) => [job._id, job]));
   return found.flatMap(({ _id }) => byId.get(_id) ?? []);
+}
+
+async function claimUnchanged(
+  db: Database,
+  jobs: readonly JobDocument[],
+  { lease, queue, token }: { lease: Partial<JobDocument>; queue: string; token: string },
+): Promise<JobDocument[]> {
+  const ids = jobs.map(({ _id }) => _id);
+  const filter = { ready: queue, fresh: true };
+  const update = { $set: lease, $unset: { ready: "", fresh: "" } };
+  const taken = await db.updateInParts("jobs", [{ ids, filter, update }]);
+  if (taken === 0) return [];
+  const got = taken === ids.length ? null : await marked(db, ids, token);
+  const own = jobs.filter(({ _id }) => got === null || got.has(_id));
+  return own.map((job) => wholeJob({ ...job, ...lease }));
+}
+
+async function claimAgain(
+  db: Database,
+  ids: readonly string[],
+  { queue, token, update }: { queue: string; token: string; update: Document[] },
+): Promise<JobDocument[]> {
+  if (ids.length === 0) return [];
+  await db.updateMany("jobs", { _id: { $in: ids }, ready: queue }, update);
+  const mine = { _id: { $in: ids }, lease: token };
+  const jobs = await db.find<JobDocument>("jobs", mine, { projection: UNSEEN });
+  return jobs.map(wholeJob);
 }
 
 /** Others got ahead: which of them are ours? */
@@ -117,48 +149,90 @@ function isSameLease(job: JobDocument, taken: JobDocument): boolean {
   return job.lease === taken.lease && job.leased != null;
 }
 
-/** The first jobs of each line, line by line. `skip` lets callers who are in each other's way part. */
+/** How many documents are read for a quota, and how many are passed by. */
+export interface Reach {
+  /** How many jobs a document stands for, on average. */
+  readonly perDocument: number;
+  /** Lets callers who are in each other's way part. */
+  readonly skip: number;
+}
+
+/** The first jobs of each line, line by line: not always as many as its quota. */
 export async function candidates(
   db: Database,
   queue: string,
-  { quotas, skip }: { readonly quotas: readonly Quota[]; readonly skip: number },
+  { quotas, reach }: { readonly quotas: readonly Quota[]; readonly reach: Reach },
 ): Promise<readonly { readonly line: ReadyLine; readonly items: readonly JobDocument[] }[]> {
-  const found = await findFirst(db, queue, { quotas, skip });
-  const [only] = quotas;
-  if (only !== undefined && quotas.length === 1) return [{ line: only.line, items: found }];
+  const isHeadsOnly = reach.skip === 0 && quotas.every(({ jobs }) => jobs === 1);
+  const found = isHeadsOnly
+    ? await findHeads(db, queue, quotas)
+    : await findFirst(db, queue, { quotas, reach });
   const byGroup = Map.groupBy(found, ({ group }) => group);
-  return quotas.map(({ line }) => ({ line, items: byGroup.get(line.group) ?? [] }));
+  return quotas.map(({ line, jobs }) => {
+    return { line, items: inOrder(byGroup.get(line.group) ?? []).slice(0, jobs) };
+  });
 }
 
+/** Of the lines that begin with a fresh job it was read when they were found. */
+async function findHeads(
+  db: Database,
+  queue: string,
+  quotas: readonly Quota[],
+): Promise<JobDocument[]> {
+  const heads = quotas.map(({ line }) => line.head);
+  const known = heads.flatMap(({ pack }) =>
+    pack === undefined ? [] : freshJobs(pack).slice(0, 1),
+  );
+  const unread = heads.filter(({ pack }) => pack === undefined).map(({ head }) => head);
+  if (unread.length === 0) return known;
+  const filter = { _id: { $in: unread }, ready: queue };
+  return [...known, ...(await db.find<JobDocument>("jobs", filter, { projection: UNSEEN }))];
+}
+
+/** Only those collections are asked in which a line has any. */
 async function findFirst(
   db: Database,
   queue: string,
-  { quotas, skip }: { readonly quotas: readonly Quota[]; readonly skip: number },
+  { quotas, reach }: { readonly quotas: readonly Quota[]; readonly reach: Reach },
 ): Promise<JobDocument[]> {
-  const isHeadsOnly = skip === 0 && quotas.every(({ jobs }) => jobs === 1);
-  if (isHeadsOnly) {
-    const heads = { _id: { $in: quotas.map(({ line }) => line.head) }, ready: queue };
-    return db.find<JobDocument>("jobs", heads, { projection: UNSEEN });
-  }
-  const [first, ...rest] = quotas.map(({ line, jobs }) =>
-    stagesOf(queue, { group: line.group, jobs, skip }),
-  );
-  const unions = rest.map((pipeline) => ({
-    $unionWith: { coll: `${db.options.prefix}jobs`, pipeline },
-  }));
-  return db.aggregate<JobDocument>("jobs", [...(first ?? []), ...unions]);
+  const { skip } = reach;
+  const looks = quotas.flatMap(({ line: { group, places }, jobs }) => {
+    const documents = documentsFor(jobs, reach);
+    return places.map((name) => ({ name, pipeline: stagesOf(queue, { group, documents, skip }) }));
+  });
+  const [first, ...rest] = looks;
+  if (first === undefined) return [];
+  const unions = rest.map(({ name, pipeline }) => db.unionWith(name, pipeline));
+  return readJobs(await db.aggregate<Waiting>(first.name, [...first.pipeline, ...unions]));
 }
 
-/** The jobs of a line in their order. */
-export function stagesOf(
-  queue: string,
-  { group, jobs, skip }: { readonly group: string; readonly jobs: number; readonly skip: number },
-): Document[] {
+/** One more than should do, unless none could be needed: packs differ. */
+export function documentsFor(jobs: number, { perDocument }: Pick<Reach, "perDocument">): number {
+  return Math.min(jobs, Math.ceil(jobs / perDocument) + 1);
+}
+
+/** What stands in a line. */
+export type Waiting = JobDocument | FreshPack;
+
+/** The jobs in what was read of both collections. */
+export function readJobs(documents: readonly Waiting[]): JobDocument[] {
+  return documents.flatMap((one) => ("pack" in one ? freshJobs(one) : [one]));
+}
+
+/** Which documents of a line. */
+export interface Stretch {
+  readonly group: string;
+  readonly skip: number;
+  readonly documents: number;
+}
+
+/** The documents of a line in their order. */
+export function stagesOf(queue: string, { group, skip, documents }: Stretch): Document[] {
   return [
     { $match: { ready: queue, group } },
     { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
     ...(skip === 0 ? [] : [{ $skip: skip }]),
-    { $limit: jobs },
+    { $limit: documents },
     { $project: UNSEEN },
   ];
 }

@@ -12,12 +12,15 @@ export class Crowds {
   /** By queue. */
   readonly #sizes = new Map<string, number>();
 
-  /** How many jobs of its only line to pass by. */
-  skip(queue: string, quotas: readonly { readonly jobs: number }[]): number {
-    const [only] = quotas;
+  /** How many documents of its only line to pass by: so many are wanted, with so many jobs. */
+  skip(queue: string, { jobs, documents }: { jobs: number; documents: number }): number {
     const size = this.#sizes.get(queue) ?? 0;
-    if (only === undefined || quotas.length > 1 || only.jobs < SMALL || size === 0) return 0;
-    return Math.floor(Math.random() * (size + 1)) * only.jobs;
+    if (jobs < SMALL || size === 0) return 0;
+    return Math.floor(Math.random() * (size + 1)) * documents;
+  }
+
+  isCrowded(queue: string): boolean {
+    return this.#sizes.has(queue);
   }
 
   /** Others got ahead. */
@@ -28,7 +31,9 @@ export class Crowds {
   /** Nobody was in the way: perhaps there is one less. */
   alone(queue: string): void {
     const size = this.#sizes.get(queue) ?? 0;
-    if (size > 0 && Math.random() < 0.25) this.#sizes.set(queue, size - 1);
+    if (size === 0 || Math.random() >= 0.25) return;
+    if (size === 1) this.#sizes.delete(queue);
+    else this.#sizes.set(queue, size - 1);
   }
 
   /** There was nothing left to pass by. */

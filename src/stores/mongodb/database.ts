@@ -2,6 +2,7 @@
  * The way to the database. Every call has a deadline on the server, and every write is acknowledged by
  * a majority of the nodes, unless it says that losing it would do no harm.
  */
+import type { Clearing } from "./clearing.ts";
 import type { Clock } from "./clock.ts";
 import type { CollectionLike, CursorLike, DbLike, Document, SessionLike } from "./driver-like.ts";
 import { duplicatesIn, duplicatesOf } from "./mongodb-error.ts";
@@ -12,7 +13,7 @@ import type { CollectionName } from "./schema.ts";
 const PLAIN = { promoteLongs: true, promoteValues: true, useBigInt64: false, bsonRegExp: false };
 const MAJORITY = { writeConcern: { w: "majority", journal: true }, readPreference: "primary" };
 /** What is asked for comes with the first reply. Left to itself the server sends 101, then the rest. */
-const ONE_BATCH = { batchSize: 1_000 };
+const ONE_BATCH = { batchSize: 2_000 };
 const PART = 100;
 const BY_ID = { hint: "_id_" };
 /** For what only saves work if it is kept. */
@@ -25,6 +26,7 @@ export interface DatabaseOptions {
   readonly deadlineMs: number;
   readonly remembersMs: number;
   readonly known: KnownQueues;
+  readonly clearing: Clearing;
   /** A caller's own transaction, in which everything happens. */
   readonly session?: SessionLike;
 }
@@ -51,12 +53,14 @@ export interface Reserved {
 export interface SameUpdate {
   readonly ids: readonly string[];
   readonly filter: Document;
-  readonly update: Document;
+  readonly update: Document | Document[];
 }
 
 export class Database {
   readonly options: DatabaseOptions;
   readonly #collections = new Map<CollectionName, CollectionLike>();
+  /** The last call for numbers. */
+  #reserving: Promise<unknown> = Promise.resolve();
   readonly #common: Document;
 
   constructor(options: DatabaseOptions) {
@@ -92,9 +96,15 @@ export class Database {
    * So many numbers that nobody else gets, each greater than all before, and the time. They follow the
    * clock, so that they grow even if this write is lost with a primary; hence its light write. The time is kept
    * with them, for processes that come later. Outside of a caller's transaction, which would keep
-   * everybody else from it.
+   * everybody else from it. One call after the other, so that calls get them in their order.
    */
   async reserve(count: number): Promise<Reserved> {
+    const reserved = this.#reserving.then(() => this.#reserve(count));
+    this.#reserving = reserved.catch(() => {});
+    return reserved;
+  }
+
+  async #reserve(count: number): Promise<Reserved> {
     const { clock, prefix } = this.options;
     const now = { $max: [{ $ifNull: ["$now", 0] }, clock.expression()] };
     const last = { $max: [{ $ifNull: ["$last", 0] }, { $multiply: [now, 1_000] }] };
@@ -126,6 +136,11 @@ export class Database {
     );
   }
 
+  /** A stage that goes on with what this pipeline finds. */
+  unionWith(name: CollectionName, pipeline: readonly Document[]): Document {
+    return { $unionWith: { coll: this.options.prefix + name, pipeline } };
+  }
+
   /** By an index, and no further than `limit`. Inside a transaction there is only the slower way. */
   async count(name: CollectionName, filter: Document, limit?: number): Promise<number> {
     const most = limit === undefined ? {} : { limit };
@@ -140,12 +155,26 @@ export class Database {
     return counted?.n ?? 0;
   }
 
+  /** How many jobs these documents stand for, each for as many as `field` says; of at most so many. */
+  async sum(
+    name: CollectionName,
+    filter: Document,
+    { field, limit }: { readonly field: "n" | "left"; readonly limit?: number | undefined },
+  ): Promise<number> {
+    const most = limit === undefined ? [] : [{ $limit: limit }];
+    const $group = { _id: null, jobs: { $sum: { $ifNull: [`$${field}`, 1] } } };
+    const pipeline = [{ $match: filter }, ...most, { $group }];
+    const [summed] = await this.aggregate<{ readonly jobs: number }>(name, pipeline);
+    return summed?.jobs ?? 0;
+  }
+
   /** Answers the indexes of those that were there already. In a transaction that is an error. */
   async insert(
     name: CollectionName,
     documents: readonly Document[],
     limits: Document = {},
   ): Promise<Set<number>> {
+    if (documents.length === 0) return new Set();
     const options = { ...this.#common, ordered: this.isInTransaction, ...limits };
     try {
       await this.collection(name).insertMany([...documents], options);
@@ -166,19 +195,20 @@ export class Database {
     documents: readonly Document[],
     limits: Document = {},
   ): Promise<Set<number>> {
+    if (documents.length === 0) return new Set();
     const command = { insert: this.options.prefix + name, documents, ...limits };
     return duplicatesOf(await this.#write(command));
   }
 
-  /** Answers how many of these operations found their document. */
+  /** Answers how many of these operations found their document, or made it. */
   async bulk(
     name: CollectionName,
     operations: readonly Document[],
     options: Document = {},
   ): Promise<number> {
     const all = { ...this.#common, ordered: false, ...options };
-    const { matchedCount } = await this.collection(name).bulkWrite(operations as never[], all);
-    return matchedCount;
+    const done = await this.collection(name).bulkWrite(operations as never[], all);
+    return done.matchedCount + done.insertedCount;
   }
 
   /** Answers how many were changed. */
@@ -214,6 +244,19 @@ export class Database {
     return (await Promise.all(found)).reduce((sum, count) => sum + count, 0);
   }
 
+  /** Lightly, and in parts beside each other. */
+  async deleteInParts(name: CollectionName, ids: readonly (string | number)[]): Promise<void> {
+    const parts = Array.from({ length: Math.ceil(ids.length / PART) }, (_, part) =>
+      ids.slice(part * PART, (part + 1) * PART),
+    );
+    const deleted = parts.map((some) => {
+      const deletes = [{ q: { _id: { $in: some } }, limit: 0, ...BY_ID }];
+      const command = { delete: this.options.prefix + name, deletes, ordered: false };
+      return this.#command({ ...command, ...LIGHTLY });
+    });
+    await Promise.all(deleted);
+  }
+
   async findOneAndUpdate(
     name: CollectionName,
     filter: Document,
@@ -224,8 +267,13 @@ export class Database {
     return (await this.collection(name).findOneAndUpdate(filter, update, all)) as Document | null;
   }
 
-  async deleteOne(name: CollectionName, filter: Document): Promise<boolean> {
-    return (await this.collection(name).deleteOne(filter, this.#common)).deletedCount === 1;
+  async deleteOne(
+    name: CollectionName,
+    filter: Document,
+    options: Document = {},
+  ): Promise<boolean> {
+    const all = { ...this.#common, ...(this.isInTransaction ? {} : options) };
+    return (await this.collection(name).deleteOne(filter, all)).deletedCount === 1;
   }
 
   async deleteMany(name: CollectionName, filter: Document): Promise<number> {

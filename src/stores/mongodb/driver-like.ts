@@ -13,6 +13,7 @@ export interface CursorLike {
 
 export interface BulkResultLike {
   readonly matchedCount: number;
+  readonly insertedCount: number;
 }
 
 export interface CollectionLike {

@@ -6,9 +6,11 @@ import { randomUUID } from "node:crypto";
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
+import { clearFresh } from "./fresh.ts";
+import { lookUp } from "./look-up.ts";
 import { duplicatesIn, isDuplicateKey, isTooLate } from "./mongodb-error.ts";
 import type { AnyJob, JobDocument, Tombstone } from "./schema.ts";
-import { wholeJob } from "./whole-job.ts";
+import { unpack } from "./unpack.ts";
 
 /** What becomes of the fields of a job; null takes one away. */
 export type Changes = { -readonly [K in keyof Omit<JobDocument, "_id" | "v">]?: JobDocument[K] };
@@ -47,6 +49,7 @@ export async function edit<Answer>(
   projection: Document = {},
 ): Promise<Answer[]> {
   const answers = new Map<Edit<Answer>, Answer>();
+  const locked = new Set<Edit<Answer>>();
   let left: readonly Edit<Answer>[] = edits;
   for (let round = 0; left.length > 0; round++) {
     if (round >= MOST_ROUNDS) {
@@ -55,9 +58,10 @@ export async function edit<Answer>(
     }
     // Of several edits of one job each sees what the one before has done.
     const now = firstOfEachJob(left);
-    await editOnce(db, now, { answers, projection });
-    left = left.filter((one) => !answers.has(one));
+    await editOnce(db, now, { answers, locked, projection });
+    left = left.filter((one) => !answers.has(one) && !locked.has(one));
   }
+  if (locked.size > 0) throw lockedError();
   return edits.map((one) => answers.get(one) as Answer);
 }
 
@@ -69,37 +73,57 @@ function firstOfEachJob<E extends { readonly id: string }>(edits: readonly E[]):
 async function editOnce<Answer>(
   db: Database,
   edits: readonly Edit<Answer>[],
-  how: { readonly answers: Map<Edit<Answer>, Answer>; readonly projection: Document },
+  how: {
+    readonly answers: Map<Edit<Answer>, Answer>;
+    /** Those that an open transaction keeps from us, and who cannot be answered without. */
+    readonly locked: Set<Edit<Answer>>;
+    readonly projection: Document;
+  },
 ): Promise<void> {
-  const { answers, projection } = how;
+  const { answers, locked, projection } = how;
   const ids = edits.map(({ id }) => id);
-  const [jobs, now] = await Promise.all([
-    db.find<AnyJob>("jobs", { _id: { $in: ids } }, { projection }),
-    db.now(),
-  ]);
-  const byId = new Map(jobs.map((job) => [job._id, wholeJob(job)]));
+  const [{ jobs }, now] = await Promise.all([lookUp(db, ids, projection), db.now()]);
   const v = randomUUID();
   const writes: Write<Answer>[] = [];
+  const packs = new Set<string>();
   for (const one of edits) {
-    const job = byId.get(one.id) ?? null;
+    const job = jobs.get(one.id) ?? null;
     const thought = one.think(job, now);
     const operation = job === null ? null : operationOf(job, thought, v);
     if (operation === null) answers.set(one, thought.answer);
-    else writes.push({ one, answer: thought.answer, operation });
+    // In a pack nothing can be written of one job. Next time it has a document of its own.
+    else if (job?.packed !== undefined && !db.isInTransaction) packs.add(job.packed.pack);
+    else
+      writes.push({
+        one,
+        answer: thought.answer,
+        operation,
+        waited: job !== null && "waits" in job ? job : null,
+      });
+  }
+  const kept = await unpack(db, packs);
+  for (const one of edits) {
+    if (!kept.has(one.id)) continue;
+    if (one.ifLocked === undefined) locked.add(one);
+    else answers.set(one, one.ifLocked());
   }
   if (writes.length === 0) return;
   const { isAllDone, isLate } = await write(db, writes);
-  const done = isAllDone ? null : await writtenAs(db, v, writes);
+  const done = isAllDone ? null : await writtenAs(db, ids, v);
   for (const { one, answer } of writes) {
     if (done === null || done.has(one.id)) answers.set(one, answer);
   }
   if (isLate) await writeAlone(db, writes, answers);
+  const moved = writes.filter(({ one }) => answers.has(one)).flatMap(({ waited }) => waited ?? []);
+  if (moved.length > 0) await clearFresh(db, moved);
 }
 
 interface Write<Answer> {
   readonly one: Edit<Answer>;
   readonly answer: Answer;
   readonly operation: Document;
+  /** The job, if it was fresh. */
+  readonly waited: JobDocument | null;
 }
 
 async function write<Answer>(
@@ -138,8 +162,7 @@ async function writeAlone<Answer>(
         answers.set(one, one.ifLocked());
         return;
       }
-      const message = "an open transaction has this job: try again once it has ended";
-      throw new StoreUnavailableError(message, { cause: error, mayHaveHappened: true });
+      throw lockedError(error);
     }
   };
   const failures: unknown[] = [];
@@ -152,28 +175,49 @@ async function writeAlone<Answer>(
   if (failures.length > 0) throw failures[0];
 }
 
-async function writtenAs<Answer>(
+function lockedError(cause?: unknown): StoreUnavailableError {
+  const message = "an open transaction has this job: try again once it has ended";
+  return new StoreUnavailableError(message, { cause, mayHaveHappened: true });
+}
+
+/** Those of these documents that a write has marked so. */
+export async function writtenAs(
   db: Database,
+  ids: readonly string[],
   v: string,
-  writes: readonly { one: Edit<Answer> }[],
 ): Promise<Set<string>> {
-  const ids = writes.map(({ one }) => one.id);
   const projection = { _id: 1 };
   const found = await db.find<{ _id: string }>("jobs", { _id: { $in: ids }, v }, { projection });
   return new Set(found.map(({ _id }) => _id));
 }
 
-function operationOf(
-  job: AnyJob,
-  { changes, tombstone, provided = {} }: Thought<unknown>,
-  v: string,
-): Document | null {
+function operationOf(job: AnyJob, thought: Thought<unknown>, v: string): Document | null {
+  const { changes, tombstone, provided = {} } = thought;
   const filter = { _id: job._id, v: job.v, ...provided };
+  if ("waits" in job || job.packed !== undefined) return insertionOf(job, thought, v);
   if (tombstone !== undefined) {
     return { replaceOne: { filter, replacement: present({ ...tombstone, v }) } };
   }
   if (changes === undefined) return null;
   return { updateOne: { filter, update: updateOf({ ...changes, fresh: null }, v) } };
+}
+
+/**
+ * A job that was fresh gets its document as it has become; whoever leases it at the same time wants to
+ * insert the same id, and the server lets one of them.
+ *
+ * So it is with a job of a pack in a caller's transaction. There the pack cannot be taken apart: others
+ * would have to wait for the jobs beside this one.
+ */
+function insertionOf(
+  job: AnyJob,
+  { changes, tombstone }: Thought<unknown>,
+  v: string,
+): Document | null {
+  if (tombstone !== undefined) return { insertOne: { document: present({ ...tombstone, v }) } };
+  if (changes === undefined) return null;
+  const { packed: _packed, waits: _waits, ...kept } = job as JobDocument;
+  return { insertOne: { document: present({ ...kept, ...changes, fresh: null, v }) } };
 }
 
 /** What is null is taken away: a field that marks a place must not exist elsewhere. */

@@ -8,24 +8,23 @@ import { JOB_STATUSES } from "../../core/job.ts";
 import type { JobFilter, JobPage, PageRequest } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
+import { walkPacks, type PackSource } from "./find-packs.ts";
+import { countReady } from "./fresh.ts";
 import { LONG_PARTS, summaryOf } from "./job-view.ts";
-import type { JobDocument } from "./schema.ts";
-import { wholeJob } from "./whole-job.ts";
+import { lookUp } from "./look-up.ts";
+import { isTombstone, type JobDocument } from "./schema.ts";
 
 const LOOK_AT_MOST = 2_000;
 
 export async function find(db: Database, filter: JobFilter, page: PageRequest): Promise<JobPage> {
   const { ids, nextCursor } = await pageOfIds(db, filter, { page });
   if (ids.length === 0) return { jobs: [], nextCursor };
-  const found = await db.find<JobDocument>(
-    "jobs",
-    { _id: { $in: ids }, seq: { $exists: true } },
-    { projection: LONG_PARTS },
-  );
-  const byId = new Map(found.map((job) => [job._id, wholeJob(job)]));
-  const now = await db.now();
+  const [found, now] = await Promise.all([lookUp(db, ids, LONG_PARTS), db.now()]);
   // What has changed between the two looks and fits no more is left out.
-  const jobs = ids.flatMap((id) => byId.get(id) ?? []).filter((job) => matches(job, filter, now));
+  const jobs = ids.flatMap((id) => {
+    const job = found.jobs.get(id);
+    return job === undefined || isTombstone(job) || !matches(job, filter, now) ? [] : [job];
+  });
   return { jobs: jobs.map(summaryOf), nextCursor };
 }
 
@@ -50,20 +49,35 @@ export async function pageOfIds(
   const after = cursor === null ? null : seqOf(cursor, order);
   if (limit <= 0) return { ids: [], nextCursor: null };
   const [sources, now] = await Promise.all([sourcesOf(db, filter), db.now()]);
-  const walk: Walk = { order, after, limit, rest: restOf(filter, { now, frozenAt }) };
-  const parts = await Promise.all(sources.map((source) => walkOne(db, source, walk)));
-  return merge(parts, walk);
+  const rest = restOf(filter, { now, frozenAt });
+  const isMeant = (job: JobDocument): boolean =>
+    matches(job, filter, now) && wasSo(job, frozenAt ?? Infinity);
+  const walk = { order, after, limit, lookAtMost: LOOK_AT_MOST, rest, filter, isMeant };
+  const { fresh, singles, packs } = sources;
+  // First: a job leaves the fresh ones when it is among the others.
+  const waiting = await Promise.all(fresh.map((source) => walkPacks(db, source, walk)));
+  const others = await Promise.all([
+    ...singles.map((source) => walkOne(db, source, walk)),
+    ...packs.map((source) => walkPacks(db, source, walk)),
+  ]);
+  return merge([...waiting, ...others], walk);
 }
 
-interface Walk {
+/** Created and, if it has finished, finished by then. */
+export function wasSo(job: JobDocument, frozenAt: number): boolean {
+  return job.createdAt <= frozenAt && (job.finishedAt ?? frozenAt) <= frozenAt;
+}
+
+export interface Walk {
   readonly order: "newest" | "oldest";
   /** The cursor. */
   readonly after: number | null;
   readonly limit: number;
-  readonly rest: readonly Document[];
+  /** How many documents are looked at. */
+  readonly lookAtMost: number;
 }
 
-interface Part {
+export interface Part {
   readonly found: readonly { readonly _id: string; readonly seq: number }[];
   /** Nothing is known beyond this one; undefined if there is nothing beyond. */
   readonly end: number | undefined;
@@ -72,15 +86,15 @@ interface Part {
 async function walkOne(
   db: Database,
   { filter, hint }: Source,
-  { order, after, limit, rest }: Walk,
+  { order, after, limit, lookAtMost, rest }: Walk & { readonly rest: readonly Document[] },
 ): Promise<Part> {
   const isDown = order === "newest";
   const sort = { seq: isDown ? -1 : 1 };
-  const start = after === null ? { $gt: 0 } : { [isDown ? "$lt" : "$gt"]: after };
+  const start = after === null ? { $gt: 0 } : isDown ? { $gt: 0, $lt: after } : { $gt: after };
   // Where the window ends is asked first, so that nothing can slip between the two looks.
   const range = { ...filter, seq: start };
   // Without further conditions there is nothing to look for in it.
-  const look = { sort, hint, skip: LOOK_AT_MOST - 1, limit: 1, projection: { _id: 0, seq: 1 } };
+  const look = { sort, hint, skip: lookAtMost - 1, limit: 1, projection: { _id: 0, seq: 1 } };
   const [last] = rest.length === 0 ? [] : await db.find<{ seq: number }>("jobs", range, look);
   const end = last === undefined ? {} : { [isDown ? "$gte" : "$lte"]: last.seq };
   const wanted = { $and: [{ ...filter, seq: { ...start, ...end } }, ...rest] };
@@ -106,40 +120,70 @@ function merge(parts: readonly Part[], { order, limit }: Walk): PageOfIds {
   return { ids, nextCursor: next === null ? null : cursorOf(next, order) };
 }
 
-/** Some jobs that an index knows by a field of its own. */
+/** Some documents of jobs that an index knows by a field of its own. */
 interface Source {
   readonly filter: Document;
   readonly hint: string;
 }
 
-const EVERYTHING: Source = { filter: {}, hint: "order" };
+interface Sources {
+  readonly fresh: readonly PackSource[];
+  readonly singles: readonly Source[];
+  readonly packs: readonly PackSource[];
+}
 
 /**
  * Where jobs of these statuses stand: running jobs are few, dead and cancelled ones have an index, and
  * a few waiting ones are taken from where they wait. Only what is left walks all jobs.
  */
-async function sourcesOf(db: Database, filter: JobFilter): Promise<Source[]> {
+async function sourcesOf(db: Database, filter: JobFilter): Promise<Sources> {
   const { status = JOB_STATUSES, delayed, queue, type } = filter;
   const wanted = JOB_STATUSES.filter((one) => status.includes(one));
   const statuses = delayed === undefined ? wanted : wanted.filter((one) => one === "queued");
   const name = queue ?? { $gte: "" };
-  const sources: Source[] = [];
-  const all = type === undefined ? EVERYTHING : { filter: { type }, hint: "type" };
+  const fresh: PackSource[] = [];
+  const singles: Source[] = [];
+  const packs: PackSource[] = [];
   for (const one of statuses) {
-    if (one === "succeeded") return [all];
-    if (one === "processing") sources.push({ filter: { leased: name }, hint: "leased" });
-    else if (one !== "queued") sources.push({ filter: { halted: one }, hint: "halted" });
-    else {
-      const counts = ["ready", "due"].map((place) =>
-        db.count("jobs", { [place]: name }, LOOK_AT_MOST),
-      );
-      const [ready = 0, due = 0] = await Promise.all(counts);
-      if (ready + due >= LOOK_AT_MOST) return [all];
-      sources.push({ filter: { ready: name }, hint: "ready" });
-      sources.push({ filter: { due: name }, hint: "due" });
+    if (one === "succeeded") return everything(type);
+    if (one === "processing") {
+      singles.push({ filter: { leased: name }, hint: "leased" });
+      packs.push({ place: "jobs", packs: { leased: name }, by: anyhow("leased") });
+    } else if (one !== "queued") {
+      singles.push({ filter: { halted: one }, hint: "halted" });
+    } else {
+      const [ready, due] = await Promise.all([
+        countReady(db, { ready: name }, LOOK_AT_MOST),
+        db.count("jobs", { due: name }, LOOK_AT_MOST),
+      ]);
+      if (ready + due >= LOOK_AT_MOST) return everything(type);
+      fresh.push({ place: "fresh", packs: { ready: name }, by: anyhow("ready") });
+      singles.push({ filter: { ready: name }, hint: "ready" });
+      singles.push({ filter: { due: name }, hint: "due" });
     }
   }
-  return sources;
+  return { fresh, singles, packs };
+}
+
+/** They are few, and sorted by whoever asks. */
+function anyhow(hint: string): PackSource["by"] {
+  return { oldest: { begin: "first", hint }, newest: { begin: "last", hint } };
+}
+
+function everything(type: string | undefined): Sources {
+  const isAny = type === undefined;
+  const [first, last] = isAny ? ["first", "last"] : ["typeFirst", "typeLast"];
+  const by = {
+    oldest: { begin: "first", hint: first },
+    newest: { begin: "last", hint: last },
+  } as const;
+  // Fresh ones do not reach over each other.
+  const inRow = { begin: "_id", hint: "_id_" } as const;
+  return {
+    fresh: [{ place: "fresh", packs: {}, by: { oldest: inRow, newest: inRow } }],
+    singles: [isAny ? { filter: {}, hint: "order" } : { filter: { type }, hint: "type" }],
+    packs: [{ place: "jobs", packs: isAny ? {} : { type }, by }],
+  };
 }
 
 function restOf(

@@ -5,17 +5,16 @@
  *
  * Nothing is decided here: what was seen may be out of date at once, and the claim finds out.
  */
-import { stagesOf } from "./claim.ts";
+import { readJobs, stagesOf, type Stretch, type Waiting } from "./claim.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { walkOf, type Head } from "./line-walk.ts";
+import { PLACES, walkOf, type Head } from "./line-walk.ts";
 import type { JobDocument, QueueDocument } from "./schema.ts";
+import { inOrder } from "./standing.ts";
 
-/** Which jobs of which line. */
-export interface Asked {
-  readonly group: string;
+/** Which documents of which line, for how many jobs. */
+export interface Asked extends Stretch {
   readonly jobs: number;
-  readonly skip: number;
 }
 
 export interface Glance {
@@ -36,20 +35,23 @@ export async function glance(db: Database, name: string, asked: Asked): Promise<
     { $limit: 1 },
     { $project: { _id: 0, dueAt: "$runAt" } },
   ];
+  await db.options.clearing.done();
   const seen = await db.aggregate<Document>("queues", [
     { $match: { _id: name } },
     { $project: { gate: 0 } },
-    ...[due, walkOf(name), stagesOf(name, asked)].map((pipeline) => ({
-      $unionWith: { coll: `${db.options.prefix}jobs`, pipeline },
-    })),
+    db.unionWith("jobs", due),
+    ...PLACES.flatMap((place) => [
+      db.unionWith(place, walkOf(place, name)),
+      db.unionWith(place, stagesOf(name, asked)),
+    ]),
   ]);
   const heads: unknown[] = [];
-  const first: unknown[] = [];
+  const first: Waiting[] = [];
   let queue: unknown;
   let dueAt = Infinity;
   for (const one of seen) {
-    if ("seq" in one) first.push(one);
-    else if ("head" in one) heads.push(one);
+    if ("head" in one) heads.push(one);
+    else if ("seq" in one) first.push(one as unknown as Waiting);
     else if ("dueAt" in one) dueAt = Number(one["dueAt"]);
     else queue = one;
   }
@@ -58,6 +60,6 @@ export async function glance(db: Database, name: string, asked: Asked): Promise<
     queue: queue as QueueDocument | undefined,
     dueAt,
     heads: heads as Head[],
-    first: first as JobDocument[],
+    first: inOrder(readJobs(first)),
   };
 }

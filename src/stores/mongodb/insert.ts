@@ -1,5 +1,5 @@
 /**
- * Inserting. The unique indexes decide: of `_id` about repeated ids, of `k` about keys. So the common
+ * Inserting. The unique indexes decide: of ids about repeated ones, of `k` about keys. So the common
  * case asks nothing before it writes; only what was refused is looked at. Where more must be decided
  * (the room of a queue, a caller's transaction, which a refusal would end), one looks first.
  */
@@ -8,6 +8,7 @@ import type { NewJob } from "../../core/job.ts";
 import type { InsertResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
+import { countReady } from "./fresh.ts";
 import { throughGate } from "./gate.ts";
 import { addFree } from "./busy-key.ts";
 import { askedKey, keyOf, Standers } from "./keys.ts";
@@ -57,7 +58,7 @@ async function inBounds(
     const count = async (): Promise<InsertResult[]> => {
       const maxWaiting = queue.maxWaiting ?? 0;
       const [ready, due] = await Promise.all([
-        db.count("jobs", { ready: queue._id }, maxWaiting + 1),
+        countReady(db, { ready: queue._id }, maxWaiting + 1),
         db.count("jobs", { due: queue._id }, maxWaiting + 1),
       ]);
       const waiting = ready + due;
@@ -163,6 +164,7 @@ export function newDocument(
   return {
     // What the indexes ask for comes first: the server looks through the fields in their order.
     _id: job.id,
+    ids: job.id,
     ...inLine(queue, { runAt, now }),
     group,
     priority,

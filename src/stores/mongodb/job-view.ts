@@ -2,9 +2,10 @@
 import type { JobSummary, StoredJob } from "../../core/job.ts";
 import type { JobRef, LeasedJob } from "../../core/store.ts";
 import type { Database } from "./database.ts";
+import { lookUp } from "./look-up.ts";
 import { isRemembered } from "./moves.ts";
-import { isTombstone, type AnyJob, type JobDocument } from "./schema.ts";
-import { wholeJob } from "./whole-job.ts";
+import { handleOf } from "./packs.ts";
+import { isTombstone, type JobDocument } from "./schema.ts";
 
 /** What `find` shows nothing of. */
 export const LONG_PARTS = { checkpoint: 0, steps: 0, logs: 0, history: 0, owed: 0 };
@@ -64,12 +65,17 @@ function isPlain({ fresh, dedupe }: JobDocument): boolean {
   return fresh === true && dedupe?.lifetime !== "until-finished";
 }
 
+function handleFor(job: JobDocument): string {
+  if (job.packed !== undefined) return handleOf(job.packed, job._id);
+  return isPlain(job) ? PLAIN : "";
+}
+
 /** `job` is as the lease has made it; whether it was fresh, as it was before. */
 export function leasedOf(job: JobDocument): LeasedJob {
   return {
     id: job._id,
     queue: job.queue,
-    handle: isPlain(job) ? PLAIN : "",
+    handle: handleFor(job),
     fence: job.fence,
     group: job.group,
     type: job.type,
@@ -95,15 +101,11 @@ export async function get(
   refs: readonly JobRef[],
 ): Promise<(StoredJob | "pruned" | null)[]> {
   const ids = refs.map(({ id }) => id);
-  const [jobs, now] = await Promise.all([
-    db.find<AnyJob>("jobs", { _id: { $in: ids } }, { projection: { owed: 0 } }),
-    db.now(),
-  ]);
-  const byId = new Map(jobs.map((job) => [job._id, job]));
+  const [{ jobs }, now] = await Promise.all([lookUp(db, ids, { owed: 0 }), db.now()]);
   return ids.map((id) => {
-    const job = byId.get(id);
+    const job = jobs.get(id);
     if (job === undefined) return null;
-    if (!isTombstone(job)) return storedOf(wholeJob(job));
+    if (!isTombstone(job)) return storedOf(job);
     return isRemembered(job, now) ? "pruned" : null;
   });
 }

@@ -7,9 +7,12 @@ import { isFinished, type DedupeKey, type JobStatus } from "../../core/job.ts";
 import type { InsertResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
-import type { Document } from "./driver-like.ts";
+import { forget } from "./fresh.ts";
+import { takeDownGuards } from "./guard-ids.ts";
+import { lookUp } from "./look-up.ts";
 import { isRemembered } from "./moves.ts";
-import { isTombstone, pair, type AnyJob, type JobDocument } from "./schema.ts";
+import { isStub, isTombstone, pair, type AnyJob, type JobDocument } from "./schema.ts";
+import { shrink } from "./unpack.ts";
 
 interface Keyed {
   readonly queue: string;
@@ -54,12 +57,21 @@ export class Standers {
     const ids = jobs.map(({ _id }) => _id);
     const keys = jobs.flatMap((job) => askedKey(job) ?? []);
     const found = new Standers(now);
-    const ways: Document[] = [{ _id: { $in: ids } }];
-    if (keys.length > 0) ways.push({ k: { $in: keys } });
-    for (const filter of ways) {
-      const projection = { payload: 0, result: 0, steps: 0, logs: 0, history: 0, checkpoint: 0 };
-      for (const job of await db.find<AnyJob>("jobs", filter, { projection })) found.add(job);
+    const projection = { payload: 0, result: 0, steps: 0, logs: 0, history: 0, checkpoint: 0 };
+    const named = await lookUp(db, ids, projection);
+    for (const job of named.jobs.values()) found.add(job);
+    const holders = { k: { $in: keys } };
+    if (keys.length > 0) {
+      for (const job of await db.find<AnyJob>("jobs", holders, { projection })) found.add(job);
     }
+    // A forgotten job may still have its id in the stub of its pack.
+    const missing = new Set(ids.filter((id) => !named.jobs.has(id)));
+    const stubs = named.packs.filter(isStub);
+    await shrink(
+      db,
+      stubs.filter((stub) => stub.ids.some((id) => missing.has(id))),
+    );
+    if (missing.size > 0) await takeDownGuards(db, [...missing], now);
     await found.#clearExpired(db);
     return found;
   }
@@ -104,7 +116,7 @@ export class Standers {
     const now = this.#now;
     for (const job of [...this.#byId.values()]) {
       if (isTombstone(job) && !isRemembered(job, now)) {
-        await db.deleteMany("jobs", { _id: job._id, gone: { $lte: now } });
+        await forget(db, { _id: job.packed?.pack ?? job._id, gone: { $lte: now } }, 1);
         this.#byId.delete(job._id);
         if (job.k != null) this.#byKey.delete(job.k);
       } else if (job.k != null && job.kx != null && job.kx <= now) {

@@ -11,9 +11,10 @@
 import { Shares, type Demand } from "../../core/shares.ts";
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { interleave, planTurns, type Plan } from "../../core/turns.ts";
-import { candidates, claim, unclaim } from "./claim.ts";
+import { candidates, claim, documentsFor, unclaim, type Quota, type Reach } from "./claim.ts";
 import { Crowds } from "./crowds.ts";
 import type { Database } from "./database.ts";
+import { clearFresh } from "./fresh.ts";
 import { throughGate, type Gate } from "./gate.ts";
 import { glance, type Glance } from "./glance.ts";
 import { leasedOf } from "./job-view.ts";
@@ -27,6 +28,12 @@ import type { JobDocument, QueueDocument } from "./schema.ts";
 const MOST_COLLISIONS = 12;
 /** Windows of lines looked through by one call for one that is open. */
 const MOST_WINDOWS = 64;
+
+/** From so many lines a few jobs each are taken one each at a time. */
+const MANY_LINES = 16;
+const FEW_JOBS = 4;
+
+const MANY_JOBS = 100;
 
 const FIRST_TURN: GroupTurn = { line: null, left: 0 };
 
@@ -46,6 +53,8 @@ interface Call {
   cappedLeft: number;
   /** What was seen of its only queue and is not used yet. */
   glance: Glance | null;
+  /** It did not get all that it wanted, but enough. */
+  isContent: boolean;
 }
 
 export class Leases {
@@ -53,6 +62,8 @@ export class Leases {
   readonly #walk = new LineWalk();
   readonly #turns = new Map<string, GroupTurn>();
   readonly #crowds = new Crowds();
+  /** How many jobs a document of a queue stood for, on average, when it was last leased from. */
+  readonly #perDocument = new Map<string, number>();
   /** The group of the line that was a queue's only one; and the queues with several lines, or caps. */
   readonly #onlyLine = new Map<string, string>();
   readonly #unplain = new Set<string>();
@@ -64,7 +75,8 @@ export class Leases {
     const [glance, now] = await Promise.all([this.#glance(db, names, request), db.now()]);
     const queues = glance === null ? await findQueues(db, names) : toArray(glance.queue);
     const demands = demandsOf(request, queues);
-    const call: Call = { db, now, request, jobs: [], cappedLeft: cappedLimit, glance };
+    const fresh = { jobs: [], cappedLeft: cappedLimit, isContent: false };
+    const call: Call = { db, now, request, glance, ...fresh };
     const open = demands.filter(({ queue }) => heldUntil(queue.holds, now) === null);
     if (glance === null || glance.dueAt <= now) {
       // Twice what the call may take keeps ahead of it.
@@ -80,7 +92,9 @@ export class Leases {
         const { demand, atMost } = ask.value;
         ask = rounds.next(await this.#take(call, demand.queue, atMost));
       }
-      if (call.jobs.length >= limit) return { jobs: call.jobs, nextInMs: 0 };
+      // Of many jobs it takes a while, and the first of them can begin.
+      if (call.jobs.length < MANY_JOBS) await db.options.clearing.done();
+      if (call.isContent || call.jobs.length >= limit) return { jobs: call.jobs, nextInMs: 0 };
     }
     const wantsCapped = cappedLimit > 0;
     const looks = demands.map(({ queue }) => comeBackAt(db, queue, { now, wantsCapped }));
@@ -98,8 +112,25 @@ export class Leases {
     if (name === undefined || names.length > 1 || this.#unplain.has(name)) return null;
     const jobs = Math.min(limit, ...queues.filter((one) => one.limit > 0).map((one) => one.limit));
     if (jobs <= 0) return null;
-    const skip = this.#crowds.skip(name, [{ jobs }]);
-    return glance(db, name, { group: this.#onlyLine.get(name) ?? "", jobs, skip });
+    const { skip, perDocument } = this.#reach(name, [{ jobs }]);
+    const documents = documentsFor(jobs, { perDocument });
+    return glance(db, name, { group: this.#onlyLine.get(name) ?? "", jobs, documents, skip });
+  }
+
+  /** How far a call looks into the lines for these quotas. */
+  #reach(queue: string, quotas: readonly Pick<Quota, "jobs">[]): Reach {
+    const perDocument = this.#perDocument.get(queue) ?? 1;
+    const [only] = quotas;
+    if (only === undefined || quotas.length > 1) return { perDocument, skip: 0 };
+    const { jobs } = only;
+    const documents = documentsFor(jobs, { perDocument });
+    return { perDocument, skip: this.#crowds.skip(queue, { jobs, documents }) };
+  }
+
+  /** For the next look: how many jobs come with a document. */
+  #measure(queue: string, found: readonly JobDocument[]): void {
+    const packs = new Set(found.map(({ _id, waits }) => waits?.pack ?? _id));
+    this.#perDocument.set(queue, found.length / packs.size);
   }
 
   /** For the next glance. */
@@ -136,10 +167,12 @@ export class Leases {
       // Behind the gate one looks again: what counts is what is so there.
       const seen = gate === null ? call.glance : null;
       call.glance = null;
-      const window = await this.#walk.look(db, queue, { now, turn, heads: seen?.heads });
+      const look = { now, turn, jobs: atMost - taken, heads: seen?.heads };
+      const window = await this.#walk.look(db, queue, look);
       if (gate === null) this.#remember(queue._id, window);
       const ring = ringOf(window, turn);
-      const wanted = { jobs: Math.min(atMost - taken, window.room), ofCapped: call.cappedLeft };
+      const most = atATime(Math.min(atMost - taken, window.room), ring.length);
+      const wanted = { jobs: most, ofCapped: call.cappedLeft };
       const plan = planTurns(ring, wanted, { current: turn, keyOf: ({ group }) => group });
       if (plan.quotas.length === 0) {
         if (window.room <= 0 || !this.#goOn(queue, window)) break;
@@ -151,8 +184,13 @@ export class Leases {
         if (++collisions > MOST_COLLISIONS) break;
         continue;
       }
+      this.#measure(queue._id, found);
       const { worker, leaseMs } = call.request;
-      const jobs = await claim(db, found, { queue: queue._id, worker, leaseMs, now });
+      const onTaken = (some: readonly JobDocument[]): void =>
+        db.options.clearing.begin(clearFresh(db, some));
+      const isCrowded = this.#crowds.isCrowded(queue._id);
+      const how = { queue: queue._id, worker, leaseMs, now, isCrowded, onTaken };
+      const jobs = await claim(db, found, how);
       if (gate !== null && !(await gate.isOurs())) {
         await unclaim(db, jobs);
         break;
@@ -165,6 +203,9 @@ export class Leases {
       else {
         this.#crowds.met(queue._id);
         if (++collisions > MOST_COLLISIONS) break;
+        // In a crowd one is content with less: to look again costs as much for a few as for many.
+        call.isContent = atMost >= MANY_JOBS && taken >= atMost / 2;
+        if (call.isContent) break;
       }
     }
     return taken;
@@ -175,8 +216,8 @@ export class Leases {
     { _id: queue }: QueueDocument,
     { quotas }: LinesPlan,
   ): Promise<readonly JobDocument[]> {
-    const skip = this.#crowds.skip(queue, quotas);
-    return interleave(await candidates(db, queue, { quotas, skip }));
+    const reach = this.#reach(queue, quotas);
+    return interleave(await candidates(db, queue, { quotas, reach }));
   }
 
   /** On to the next window; after the last one, once more through all lines. */
@@ -202,6 +243,12 @@ function seenBy(seen: Glance | null, { quotas }: LinesPlan): readonly JobDocumen
   const { asked, first } = seen;
   if (only.line.group !== asked.group || only.jobs > asked.jobs) return null;
   return first.slice(0, only.jobs);
+}
+
+/** The first jobs of the lines are known, and what is behind them is a question for each line. */
+function atATime(jobs: number, lines: number): number {
+  const isFewOfMany = lines > MANY_LINES && jobs <= FEW_JOBS * lines;
+  return isFewOfMany ? Math.min(jobs, lines) : jobs;
 }
 
 function toArray<T>(one: T | undefined): T[] {

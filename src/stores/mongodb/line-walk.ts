@@ -8,10 +8,13 @@
 import type { Turn, TurnTaker } from "../../core/turns.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import type { LineDocument, QueueDocument } from "./schema.ts";
+import { runningIn } from "./running.ts";
+import type { FreshPack, LineDocument, QueueDocument } from "./schema.ts";
+import { inOrder } from "./standing.ts";
 import { hasCaps, heldUntil } from "./queue-book.ts";
 
-const WINDOW = 256;
+const LARGEST_WINDOW = 512;
+const SMALLEST_WINDOW = 64;
 
 /** By the group of the line; null before the first. Each process knows it for itself. */
 export type GroupTurn = Turn<string | null>;
@@ -19,8 +22,9 @@ export type GroupTurn = Turn<string | null>;
 /** A line with ready jobs. */
 export interface ReadyLine extends TurnTaker {
   readonly group: string;
-  /** Its first job. */
-  readonly head: string;
+  readonly head: Head;
+  /** Where its jobs are. */
+  readonly places: readonly Place[];
   /** Null: it is not held. */
   readonly heldUntil: number | null;
 }
@@ -38,54 +42,110 @@ export interface Window {
 interface Look {
   readonly now: number;
   readonly turn: GroupTurn;
+  /** How many jobs are wanted. */
+  readonly jobs: number;
   /** Of all lines, if they were read already. */
   readonly heads?: readonly Head[] | undefined;
 }
 
 export class LineWalk {
-  /** The groups of the queues that have more than fit into a window, sorted. */
-  readonly #known = new Map<string, readonly string[]>();
+  /** The groups of the queues that have more than fit into a window, sorted; null: to be read again. */
+  readonly #known = new Map<string, readonly string[] | null>();
 
   /** All lines if they are few, else a window that begins with the one whose turn it is. */
-  async look(db: Database, queue: QueueDocument, { now, turn, heads }: Look): Promise<Window> {
-    const known = this.#known.get(queue._id) ?? [];
-    if (heads === undefined && known.length > 0) {
+  async look(db: Database, queue: QueueDocument, look: Look): Promise<Window> {
+    const { now, turn, jobs, heads } = look;
+    const known = heads === undefined ? await this.#groupsOf(db, queue._id) : [];
+    if (known.length > LARGEST_WINDOW) {
       const { line: group, left } = turn;
       const from = group === null ? 0 : known.findIndex((one) => one > group);
-      const end = from === -1 ? null : (known[from + WINDOW] ?? null);
+      // A few more than jobs: some lines may be held, or have come to their end.
+      const lines = Math.max(SMALLEST_WINDOW, Math.min(LARGEST_WINDOW, Math.ceil(jobs * 1.1)));
+      const end = from === -1 ? null : (known[from + lines] ?? null);
       const start = group === null ? {} : { [left > 0 ? "$gte" : "$gt"]: group };
       const range = { ...start, ...(end === null ? {} : { $lte: end }) };
       return { ...(await linesIn(db, queue, { now, range })), end, isAll: false };
     }
     const all = await linesIn(db, queue, { now, ...(heads === undefined ? {} : { heads }) });
-    if (all.lines.length > WINDOW) {
-      this.#known.set(
-        queue._id,
-        all.lines.map(({ group }) => group),
-      );
-    }
+    if (all.lines.length > LARGEST_WINDOW) this.#known.set(queue._id, groupsIn(all.lines));
     return { ...all, end: null, isAll: true };
   }
 
-  /** Once round: lines have come and gone, so the next look is at all of them. */
+  /** None if they are few. */
+  async #groupsOf(db: Database, queue: string): Promise<readonly string[]> {
+    const known = this.#known.get(queue);
+    if (known !== null) return known ?? [];
+    const groups = await readGroups(db, queue);
+    if (groups.length > LARGEST_WINDOW) this.#known.set(queue, groups);
+    else this.#known.delete(queue);
+    return groups;
+  }
+
+  /** Once round: lines have come and gone, so their groups are read again. */
   forget({ _id }: QueueDocument): void {
-    this.#known.delete(_id);
+    if (this.#known.has(_id)) this.#known.set(_id, null);
   }
 }
 
-/** A line's group and its first job. */
+function groupsIn(lines: readonly ReadyLine[]): string[] {
+  return lines.map(({ group }) => group);
+}
+
+/** The groups alone: the index knows them. */
+async function readGroups(db: Database, queue: string): Promise<string[]> {
+  const names = [
+    { $match: { ready: queue } },
+    { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
+    { $group: { _id: "$group" } },
+  ];
+  const all = [...names, db.unionWith("jobs", names)];
+  await db.options.clearing.done();
+  const groups = (await db.aggregate<{ _id: string }>("fresh", all)).map(({ _id }) => _id);
+  return [...new Set(groups)].sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** Ready jobs are fresh, or have documents of their own. */
+export const PLACES = ["fresh", "jobs"] as const;
+export type Place = (typeof PLACES)[number];
+
+/** A line's group, and its first job in one of the places. */
 export interface Head {
   readonly _id: string;
   readonly head: string;
+  readonly priority: number;
+  readonly seq: number;
+  /** The pack that it is in, if it is fresh. */
+  readonly pack?: FreshPack;
 }
 
-/** From line to line through the index. */
-export function walkOf(queue: string, range: Document = {}): Document[] {
+/** From line to line through the index. Fresh jobs are small, so they come along. */
+export function walkOf(place: Place, queue: string, range: Document = {}): Document[] {
+  const [priority, seq] = [{ $first: "$priority" }, { $first: "$seq" }];
+  const head = { head: { $first: "$_id" }, priority, seq };
   return [
     { $match: { ready: queue, ...range } },
     { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
-    { $group: { _id: "$group", head: { $first: "$_id" } } },
+    {
+      $group: {
+        _id: "$group",
+        ...head,
+        ...(place === "fresh" ? { pack: { $first: "$$ROOT" } } : {}),
+      },
+    },
   ];
+}
+
+async function headsIn(db: Database, queue: string, range: Document): Promise<Head[]> {
+  // What was taken from a window is cleared before one comes round to it again.
+  if (!("group" in range)) await db.options.clearing.done();
+  const [fresh, jobs] = PLACES.map((place) => walkOf(place, queue, range));
+  return db.aggregate<Head>("fresh", [...(fresh ?? []), db.unionWith("jobs", jobs ?? [])]);
+}
+
+/** By group; each of them has one or two heads. */
+function byGroup(heads: readonly Head[]): [string, readonly Head[]][] {
+  const groups = [...Map.groupBy(heads, ({ _id }) => _id)];
+  return groups.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** The lines with ready jobs, by group, and what holds or caps each. */
@@ -101,25 +161,28 @@ export async function linesIn(
   const { now, range = {} } = look;
   const name = queue._id;
   const isRange = Object.keys(range).length > 0;
-  const walk = walkOf(name, isRange ? { group: range } : {});
-  const heads = [...(look.heads ?? (await db.aggregate<Head>("jobs", walk)))];
-  heads.sort((a, b) => (a._id < b._id ? -1 : 1));
-  const groups = { $in: heads.map(({ _id }) => _id) };
+  const heads = byGroup(look.heads ?? (await headsIn(db, name, isRange ? { group: range } : {})));
+  const names = heads.map(([group]) => group);
+  const groups = { $in: names };
   const isCappedQueue = hasCaps(queue);
+  if (isCappedQueue) await db.options.clearing.done();
   const [settings, active, total] = await Promise.all([
     queue.hasLines === true && heads.length > 0
       ? db.find<LineDocument>("lines", { queue: name, group: groups })
       : [],
-    isCappedQueue ? activeBy(db, name, groups) : new Map<string, number>(),
-    queue.maxActive === undefined ? 0 : db.count("jobs", { leased: name }),
+    isCappedQueue ? runningIn(db, name, names) : new Map<string, number>(),
+    queue.maxActive === undefined ? 0 : db.sum("jobs", { leased: name }, { field: "left" }),
   ]);
-  const byGroup = new Map(settings.map((line) => [line.group, line]));
-  const lines = heads.map(({ _id: group, head }): ReadyLine => {
-    const line = byGroup.get(group);
+  const set = new Map(settings.map((line) => [line.group, line]));
+  const lines = heads.map(([group, some]): ReadyLine => {
+    const line = set.get(group);
     const cap = line?.maxActive ?? queue.maxActivePerGroup;
     return {
       group,
-      head,
+      head: inOrder(some)[0] as Head,
+      places: PLACES.filter((place) =>
+        some.some(({ pack }) => (pack !== undefined) === (place === "fresh")),
+      ),
       weight: line?.weight ?? null,
       room: cap === undefined ? Infinity : Math.max(0, cap - (active.get(group) ?? 0)),
       isCapped: cap !== undefined || queue.maxActive !== undefined,
@@ -127,12 +190,4 @@ export async function linesIn(
     };
   });
   return { lines, room: queue.maxActive === undefined ? Infinity : queue.maxActive - total };
-}
-
-async function activeBy(db: Database, queue: string, groups: object): Promise<Map<string, number>> {
-  const counted = await db.aggregate<{ _id: string; n: number }>("jobs", [
-    { $match: { leased: queue, group: groups } },
-    { $group: { _id: "$group", n: { $sum: 1 } } },
-  ]);
-  return new Map(counted.map(({ _id, n }) => [_id, n]));
 }

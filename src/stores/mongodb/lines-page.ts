@@ -4,9 +4,13 @@ import { COUNTED_TO, type Hold, type LineState } from "../../core/line.ts";
 import type { LinesPage } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
+import { countReady } from "./fresh.ts";
+import { PLACES } from "./line-walk.ts";
 import { moveDue } from "./move-due.ts";
 import { findQueues, holdsInForce } from "./queue-book.ts";
-import type { LineDocument, QueueDocument } from "./schema.ts";
+import { runningIn } from "./running.ts";
+import type { JobDocument, LineDocument, QueueDocument } from "./schema.ts";
+import { inOrder } from "./standing.ts";
 
 const MOVE_AT_MOST = 1_000;
 
@@ -19,7 +23,7 @@ export async function lines(db: Database, name: string, page: LinesRequest): Pro
   const after = page.cursor == null ? null : groupOf(page.cursor);
   const [[queue], now] = await Promise.all([findQueues(db, [name]), db.now()]);
   if (queue === undefined) return { queue: null, lines: [], nextCursor: null };
-  await moveDue(db, name, { now, atMost: MOVE_AT_MOST });
+  await Promise.all([moveDue(db, name, { now, atMost: MOVE_AT_MOST }), db.options.clearing.done()]);
   const limit = Math.max(0, page.limit);
   const shown = limit === 0 ? [] : await groupsOf(db, queue, { now, after, limit });
   const onPage = shown.slice(0, limit);
@@ -31,7 +35,7 @@ export async function lines(db: Database, name: string, page: LinesRequest): Pro
       maxActive: queue.maxActive ?? null,
       maxActivePerGroup: queue.maxActivePerGroup ?? null,
       maxWaiting: queue.maxWaiting ?? null,
-      active: await db.count("jobs", { leased: name }),
+      active: await db.sum("jobs", { leased: name }, { field: "left" }),
       holds: shownHolds(queue.holds, now),
     },
     lines: await Promise.all(states),
@@ -56,18 +60,15 @@ async function groupsOf(
   const inForce = { $elemMatch: { $or: [{ until: null }, { until: { $gt: now } }] } };
   const exists = { $exists: true };
   const isSet = { $or: [{ maxActive: exists }, { weight: exists }, { holds: inForce }] };
-  const [ready, active, settings] = await Promise.all([
-    db.aggregate<{ _id: string }>("jobs", [
-      { $match: { ready: queue, ...range } },
-      { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
-      { $group: { _id: "$group" } },
-      ...first,
-    ]),
-    db.aggregate<{ _id: string; n: number }>("jobs", [
-      { $match: { leased: queue, ...range } },
-      { $group: { _id: "$group", n: { $sum: 1 } } },
-      ...first,
-    ]),
+  const ready = [
+    { $match: { ready: queue, ...range } },
+    { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
+    { $group: { _id: "$group" } },
+    ...first,
+  ];
+  const [waiting, running, settings] = await Promise.all([
+    db.aggregate<{ _id: string }>("fresh", [...ready, db.unionWith("jobs", ready)]),
+    runningIn(db, queue),
     db.find<LineDocument>(
       "lines",
       { queue, ...range, ...isSet },
@@ -77,12 +78,13 @@ async function groupsOf(
       },
     ),
   ]);
-  const groups = new Set([...ready, ...active].map(({ _id }) => _id));
+  const active = [...running.keys()].filter((group) => after === null || byBytes(group, after) > 0);
+  const groups = new Set([...waiting.map(({ _id }) => _id), ...active]);
   for (const { group } of settings) groups.add(group);
   const sorted = [...groups].sort(byBytes).slice(0, limit + 1);
   return sorted.map((group) => ({
     group,
-    active: active.find(({ _id }) => _id === group)?.n ?? 0,
+    active: running.get(group) ?? 0,
     settings: settings.find((line) => line.group === group) ?? null,
   }));
 }
@@ -92,20 +94,25 @@ function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
+type LineHead = Pick<JobDocument, "createdAt" | "priority" | "seq">;
+
 async function lineState(
   db: Database,
   queue: string,
   { group, active, settings, now }: ShownLine & { readonly now: number },
 ): Promise<LineState> {
   const filter: Document = { ready: queue, group };
-  const [waiting, [head]] = await Promise.all([
-    db.count("jobs", filter, COUNTED_TO),
-    db.find<{ createdAt: number }>("jobs", filter, {
-      sort: { ready: 1, group: 1, priority: 1, seq: 1 },
-      limit: 1,
-      projection: { createdAt: 1 },
-    }),
+  const [waiting, ...heads] = await Promise.all([
+    countReady(db, filter, COUNTED_TO),
+    ...PLACES.map((place) =>
+      db.find<LineHead>(place, filter, {
+        sort: { ready: 1, group: 1, priority: 1, seq: 1 },
+        limit: 1,
+        projection: { createdAt: 1, priority: 1, seq: 1 },
+      }),
+    ),
   ]);
+  const [head] = inOrder(heads.flat());
   return {
     queue,
     group,

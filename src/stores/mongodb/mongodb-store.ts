@@ -31,6 +31,7 @@ import { renew } from "./renew.ts";
 import { settle } from "./settle.ts";
 import { describe } from "./store-info.ts";
 import { Told } from "./told.ts";
+import { unpack } from "./unpack.ts";
 import { within } from "./within.ts";
 
 export type MongodbStoreOptions = MongodbPlace & {
@@ -85,8 +86,9 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     }
   }
 
-  async function doClose({ listener, release }: Life): Promise<void> {
+  async function doClose({ db, listener, release }: Life): Promise<void> {
     await Promise.allSettled(inFlight);
+    await db.options.clearing.done();
     await wakeups.close();
     await listener.close();
     await release();
@@ -119,7 +121,9 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
   }
 
   /** Hints go out afterwards, and nobody waits for them. */
-  function tell(db: Database, { queues, finished, roomIn }: Told): void {
+  function tell(db: Database, { queues, finished, roomIn, broken }: Told): void {
+    // A chore does it if this fails.
+    unpack(db, broken).catch(() => {});
     if (queues.size > 0 || finished.length > 0) wakeups.done(queues, finished);
     const others = [...roomIn].filter((queue) => !queues.has(queue));
     if (others.length === 0) return;

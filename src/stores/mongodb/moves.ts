@@ -62,12 +62,13 @@ export function bury(
   job: JobDocument,
   { now, remembersMs }: { readonly now: number; readonly remembersMs: number },
 ): Omit<Tombstone, "v"> {
-  const { k, kx, dedupe, owed, from, settledFence } = job;
+  const { ids, k, kx, dedupe, owed, from, settledFence } = job;
   const keeps = k != null && kx != null && dedupe != null;
   const gone = Math.max(now + remembersMs, keeps ? kx : 0);
   return {
     _id: job._id,
     gone,
+    ...(ids == null ? {} : { ids }),
     ...(settledFence == null ? {} : { settledFence }),
     ...(keeps ? { k, kx, hash: dedupe.hash } : {}),
     ...(owed == null ? {} : { owed }),

@@ -9,6 +9,7 @@ import {
   StoreUnavailableError,
   type HoldfastError,
 } from "../../core/errors.ts";
+import { Clearing } from "./clearing.ts";
 import type { Clock } from "./clock.ts";
 import { Database } from "./database.ts";
 import {
@@ -80,7 +81,8 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   const release = async (): Promise<void> => client?.close();
   try {
     const facts = await factsOf(db);
-    const database = new Database({ ...settings, db, known: new KnownQueues() });
+    const memory = { known: new KnownQueues(), clearing: new Clearing() };
+    const database = new Database({ ...settings, db, ...memory });
     const wake = await setUp(database);
     // Whoever comes later begins where the clock has been.
     const [id] = await Promise.all([idOf(database), database.reserve(0)]);

@@ -7,7 +7,7 @@ import type { Change, Changes, Due, Revival, Target, Why } from "../../core/stor
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { edit, type Changes as FieldChanges, type Edit, type Thought } from "./edit.ts";
-import { matches, pageOfIds } from "./find.ts";
+import { matches, pageOfIds, wasSo } from "./find.ts";
 import { keyOf, Standers } from "./keys.ts";
 import { bury, endCancelled, requeue } from "./moves.ts";
 import { isTombstone, type JobDocument } from "./schema.ts";
@@ -124,9 +124,7 @@ async function changeEach(
   const page = { limit, cursor, order: "oldest" as const };
   const { ids, nextCursor } = await pageOfIds(db, filter, { page, frozenAt });
   const isStill = (job: JobDocument, now: number): boolean =>
-    matches(job, filter, now) &&
-    job.createdAt <= frozenAt &&
-    (job.finishedAt ?? frozenAt) <= frozenAt;
+    matches(job, filter, now) && wasSo(job, frozenAt);
   const changes = await changeAll(db, { ids, rule, extras, isStill });
   return { changes: changes.filter((one) => one !== null), nextCursor };
 }

@@ -11,7 +11,7 @@ import {
 } from "../../../test/servers/mongodb-place.ts";
 import type { LeasedJob, Settlement, Store } from "../../core/store.ts";
 import { entriesOf, jobOf } from "../../testing/conformance/looking.ts";
-import { insertOne, newJob } from "../../testing/conformance/new-job.ts";
+import { insertOne, key, newJob } from "../../testing/conformance/new-job.ts";
 import { ledgerEntry, settlement, succeed } from "../../testing/conformance/settling.ts";
 import { takeExactly, takeOne } from "../../testing/conformance/take.ts";
 import type { DbLike, Document } from "./driver-like.ts";
@@ -75,8 +75,9 @@ async function settleAndDie(most: number, ended: Settlement): Promise<void> {
   await dying.close();
 }
 
+/** With a key, so that it has a document of its own. */
 async function leasedParent(): Promise<LeasedJob> {
-  await insertOne(store, { group: "parent" });
+  await insertOne(store, { group: "parent", dedupe: key("parent", "kept") });
   return takeOne(store);
 }
 

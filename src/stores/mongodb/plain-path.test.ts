@@ -27,6 +27,8 @@ import { candidates, claim } from "./claim.ts";
 import { Clock } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { mongodbStore } from "./index.ts";
+import { clearFresh } from "./fresh.ts";
+import { PLACES } from "./line-walk.ts";
 import { openDatabase } from "./open-database.ts";
 import type { JobDocument } from "./schema.ts";
 
@@ -55,21 +57,31 @@ afterEach(async () => {
 });
 afterAll(() => database.drop());
 
+/** One by one: each waits alone. */
 async function insertedJobs(count: number): Promise<NewJob[]> {
   const jobs = newJobs(count);
-  await insertAll(store, jobs);
+  for (const job of jobs) await insertAll(store, [job]);
   return jobs;
 }
 
 async function look(jobs: number): Promise<readonly JobDocument[]> {
   const uncapped = { weight: null, room: Infinity, isCapped: false };
-  const line = { group: "", head: "", heldUntil: null, ...uncapped };
-  const [pack] = await candidates(db, QUEUE, { quotas: [{ line, jobs }], skip: 0 });
-  return pack?.items ?? [];
+  const head = { _id: "", head: "", priority: 0, seq: 0 };
+  const line = { group: "", head, places: PLACES, heldUntil: null, ...uncapped };
+  const [found] = await candidates(db, QUEUE, {
+    quotas: [{ line, jobs }],
+    reach: { perDocument: 1, skip: 0 },
+  });
+  return found?.items ?? [];
 }
 
-function claimAs(worker: string, found: readonly JobDocument[]): Promise<JobDocument[]> {
-  return claim(db, found, { queue: QUEUE, worker, leaseMs: LONG_MS, now: NOW });
+async function claimAs(worker: string, found: readonly JobDocument[]): Promise<JobDocument[]> {
+  const taken: JobDocument[] = [];
+  const onTaken = (jobs: readonly JobDocument[]): void => void taken.push(...jobs);
+  const how = { queue: QUEUE, worker, leaseMs: LONG_MS, now: NOW, isCrowded: false, onTaken };
+  const claimed = await claim(db, found, how);
+  await clearFresh(db, taken);
+  return claimed;
 }
 
 describe("between the look and the claim", () => {
@@ -122,15 +134,15 @@ describe("between the look and the claim", () => {
 
 describe("a plain success", () => {
   it("leaves the job as one that was thought about", async () => {
-    const plain = await insertOne(store);
-    const thought = await insertOne(store);
+    const plain = await insertOne(store, { dedupe: key("a") });
+    const thought = await insertOne(store, { dedupe: key("b") });
     const leased = await takeExactly(store, 2);
     expect(leased.map(({ handle }) => handle)).toEqual(["plain", "plain"]);
     const results = leased.map((job) => ({ ...job, outcome: succeed('"done"') }));
     await store.settle([results[0] as (typeof results)[0]]);
     await store.settle([{ ...(results[1] as (typeof results)[0]), handle: "" }]);
     const one = await jobOf(store, plain);
-    expect(await jobOf(store, thought)).toEqual({ ...one, id: thought.id });
+    expect(await jobOf(store, thought)).toEqual({ ...one, id: thought.id, dedupeKey: "b" });
     expect(one).toMatchObject({ status: "succeeded", attempts: 1, result: '"done"' });
   });
 

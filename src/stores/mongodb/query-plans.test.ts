@@ -14,7 +14,7 @@ import { mongodbStore } from "./index.ts";
 const MANY = 3_000;
 const FEW = 100;
 /** By a lease, in one question. */
-const ASKED = ["jobs", "queues"];
+const ASKED = ["jobs", "fresh", "queues"];
 
 let database: MongodbDatabase;
 let store: Store;
@@ -47,7 +47,7 @@ interface Profiled {
 
 async function operationsOf(
   work: () => Promise<unknown>,
-  collections: readonly string[] = ["jobs"],
+  collections: readonly string[] = ["jobs", "fresh"],
 ): Promise<Profiled[]> {
   const { db } = database;
   await db.command({ profile: 2 });
@@ -110,11 +110,11 @@ describe("on a collection that has grown", () => {
     }
   });
 
-  it("a lease of a queue with one line is a question and a write", async () => {
+  it("a lease of a queue with one line is a question and two writes", async () => {
     const queue = "one-line";
     await insertSome(store, 20, { queue });
-    const lease = () => store.lease(leaseRequest(5, { queue }));
+    const lease = () => store.lease(leaseRequest(20, { queue }));
     const operations = await operationsOf(lease, ASKED);
-    expect(operations.map(({ op }) => op)).toEqual(["command", "update"]);
+    expect(operations.map(({ op }) => op)).toEqual(["command", "insert", "remove"]);
   });
 });

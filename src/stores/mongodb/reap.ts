@@ -8,10 +8,13 @@ import type { ReapedJob } from "../../core/store.ts";
 import { fenceAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { edit, type Edit } from "./edit.ts";
+import { clearIds } from "./fresh.ts";
 import { endCancelled, requeue } from "./moves.ts";
 import { payUndone } from "./owed.ts";
-import { isTombstone } from "./schema.ts";
+import { endOf } from "./packs.ts";
+import { isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
 import type { Told } from "./told.ts";
+import { tidyPacks } from "./unpack.ts";
 
 export async function reap(
   db: Database,
@@ -20,6 +23,7 @@ export async function reap(
 ): Promise<ReapedJob[]> {
   const now = await db.now();
   await payUndone(db, now, told);
+  await tidyPacks(db, now, TIDIED_AT_ONCE);
   const reaped: ReapedJob[] = [];
   const missed: string[] = [];
   for (let round = 0; reaped.length < limit && round < MOST_ROUNDS; round++) {
@@ -28,6 +32,11 @@ export async function reap(
     const edits = ids.map((id) => reapOne(id, told));
     const done = (await edit(db, edits, NEEDLESS)).filter((one) => one !== null);
     reaped.push(...done);
+    // Whoever took them may have died before they were cleared.
+    await clearIds(
+      db,
+      done.map(({ id }) => id),
+    );
     if (done.length === ids.length) break;
     // Some were renewed or settled at this moment: others may have run out as well.
     missed.push(...ids.filter((id) => !done.some((one) => one.id === id)));
@@ -36,27 +45,55 @@ export async function reap(
 }
 
 const MOST_ROUNDS = 5;
+const TIDIED_AT_ONCE = 20;
 const NEEDLESS = { payload: 0, result: 0, steps: 0, checkpoint: 0, logs: 0 };
 
-/** Running jobs are few: looking through them costs less than an index that every renewal moves. */
+/**
+ * The ids of those that ran out first. Running jobs are few: looking through them costs less than an
+ * index that every renewal moves.
+ */
 async function expired(
   db: Database,
   look: { readonly now: number; readonly limit: number; readonly missed: readonly string[] },
 ): Promise<string[]> {
   const { now, limit, missed } = look;
-  const others = missed.length === 0 ? {} : { _id: { $nin: missed } };
-  const found = await db.find<{ _id: string }>(
-    "jobs",
-    { leased: { $gte: "" }, leaseUntil: { $lte: now }, ...others },
-    {
-      sort: { leaseUntil: 1, seq: 1 },
-      limit,
-      projection: { _id: 1 },
-      hint: "leased",
-      allowDiskUse: true,
-    },
+  const others = missed.length === 0 ? {} : { _id: { $nin: missed }, ids: { $nin: missed } };
+  const isOver = { leased: { $gte: "" }, leaseUntil: { $lte: now }, ...others };
+  // Of each kind as many as may be reaped, in their order. A pack has no number of its own. One that is
+  // being taken apart is looked at, too: its documents may not be there yet.
+  const kinds = [{ $gt: 0 }, null].map((seq) =>
+    db.find<JobDocument | Pack>(
+      "jobs",
+      { ...isOver, seq },
+      {
+        sort: { leaseUntil: 1, seq: 1, first: 1 },
+        limit,
+        projection: { seq: 1, leaseUntil: 1, ids: 1, ends: 1, status: 1, "pack.seq": 1 },
+        hint: "leased",
+        allowDiskUse: true,
+      },
+    ),
   );
-  return found.map(({ _id }) => _id);
+  const running = (await Promise.all(kinds)).flat().flatMap(runningIn);
+  running.sort((a, b) => a.until - b.until || a.seq - b.seq);
+  return running.slice(0, limit).map(({ id }) => id);
+}
+
+interface Running {
+  readonly id: string;
+  readonly until: number;
+  readonly seq: number;
+}
+
+function runningIn(document: JobDocument | Pack): Running[] {
+  const until = document.leaseUntil ?? 0;
+  if (!isPack(document)) return [{ id: document._id, until, seq: document.seq }];
+  const all = document.pack.map(({ seq }, index) => ({
+    id: document.ids[index] ?? "",
+    until,
+    seq,
+  }));
+  return all.filter((_, index) => endOf(document, index) === null);
 }
 
 function reapOne(id: string, told: Told): Edit<ReapedJob | null> {

@@ -6,13 +6,17 @@
  * until that ends. So all renewals of a call get a short time together; if that was not enough, each
  * gets a short time of its own, and one that is still locked then is kept, without being extended:
  * nobody can take it from there. Only what rides along cannot be written then, and that is said.
+ *
+ * A pack is renewed whole. If some of its jobs are not to be renewed, it is taken apart.
  */
 import type { Renewal, RenewResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit } from "./edit.ts";
+import { lookUp } from "./look-up.ts";
 import { isTooLate } from "./mongodb-error.ts";
+import { renewPacks } from "./renew-packs.ts";
 import { isHeldBy, takeAlong } from "./riders.ts";
 import type { JobDocument } from "./schema.ts";
 
@@ -47,16 +51,32 @@ async function renewLight(
 ): Promise<RenewResult[]> {
   const now = await db.now();
   const extended = { leaseUntil: instantAfter(now, leaseMs), updatedAt: now };
+  const whole = await renewPacks(db, renewals, extended);
+  const results = await renewSingles(
+    db,
+    renewals.filter((one) => !whole.has(one)),
+    extended,
+  );
+  return renewals.map((one) => whole.get(one) ?? results.get(one) ?? "lost");
+}
+
+async function renewSingles(
+  db: Database,
+  renewals: readonly Renewal[],
+  extended: Document,
+): Promise<Map<Renewal, RenewResult>> {
+  if (renewals.length === 0) return new Map();
   await extend(db, renewals, { $set: extended });
   const ids = renewals.map(({ id }) => id);
-  const projection = { status: 1, fence: 1, cancelWhy: 1 };
-  const jobs = await db.find<JobDocument>("jobs", { _id: { $in: ids } }, { projection });
-  const byId = new Map(jobs.map((job) => [job._id, job]));
-  return renewals.map((renewal) => {
-    const job = byId.get(renewal.id);
-    if (job?.status !== "processing" || job.fence !== renewal.fence) return "lost";
-    return job.cancelWhy == null ? "kept" : "cancel";
-  });
+  const projection = { status: 1, fence: 1, cancelWhy: 1, gone: 1 };
+  const { jobs } = await lookUp(db, ids, projection);
+  return new Map(
+    renewals.map((renewal) => {
+      const job = jobs.get(renewal.id) ?? null;
+      if (!isHeldBy(job, renewal)) return [renewal, "lost"];
+      return [renewal, job.cancelWhy == null ? "kept" : "cancel"];
+    }),
+  );
 }
 
 /** Jobs that were leased together have the same fence, and are extended by one statement. */

@@ -7,12 +7,19 @@
  * - Its idempotency key is the field `k`, unique by index. A key that ends with its job is unset by the
  *   write that ends the job.
  * - Its memory after deletion is the same document, reduced to a tombstone (`gone`). So a repeated id is
- *   a taken `_id`, and a repeated settle still finds the fence it wrote.
+ *   taken, and a repeated settle still finds the fence it wrote.
  * - What must follow from a settle (spawned jobs, ledger entries) is written into the document with the
  *   outcome (`owed`), then done, then cleared; whoever finds it undone does it. Every prefix of that is
  *   harmless, because all ids are fixed beforehand.
  * - Every change gives it a new `v`, and every change that was thought out here and not inside the
  *   server names the `v` it read: of two at once, one is done and the other thinks again.
+ *
+ * **A plain new job waits in a collection of its own**, `fresh`, which has few indexes (`fresh.ts`). A lease
+ * puts what it takes of them together into documents of several jobs, packs (`packs.ts`), and takes them
+ * away from there. What happens to one of them alone takes its pack apart (`unpack.ts`). The ids of packs,
+ * of their stubs and of documents that were inserted alone are in one unique index, `ids`; a document that
+ * came out of a pack is guarded by the stub. What is among the jobs counts: one that is fresh, too, is
+ * only left over there.
  *
  * A job stands in one place, and each place is a field that exists only there, with an index of those
  * documents that have it: `ready` (in its line), `due` (later), `leased`. Finished jobs have none. A
@@ -95,11 +102,73 @@ export interface JobDocument {
   readonly owed?: readonly Owed[] | null;
   /** Which settle spawned it. */
   readonly from?: string | null;
+  /** Its own, where nothing else keeps a pack from taking it. */
+  readonly ids?: string | null;
+  /** Never stored: it was read from a pack. */
+  readonly packed?: PackPlace;
+  /** Never stored: it was read from a pack of fresh ones. */
+  readonly waits?: WaitingPlace;
 }
 
-/** What is remembered of a deleted job. */
+/** Where in which pack a job is. */
+export interface PackPlace {
+  readonly pack: string;
+  readonly index: number;
+  /** How many jobs the pack was made of. */
+  readonly n: number;
+}
+
+/** What is each one's own of the jobs in a pack. What all have in common is said by the pack. */
+export type PackedBody = Pick<JobDocument, "seq" | "payload" | "tags" | "meta" | "trace"> & Alike;
+type Alike = Partial<Pick<JobDocument, "group" | "priority" | "maxAttempts" | "createdAt">>;
+
+/** Jobs of one type that were leased together, and nothing has set them apart since. */
+export interface Pack
+  extends Omit<JobDocument, keyof PackedBody | "ids" | "runAt" | "updatedAt">, Alike {
+  readonly ids: readonly string[];
+  readonly n: number;
+  /** How many of them have not ended. */
+  readonly left: number;
+  /** The least and the greatest of their numbers, or of those that they had in the beginning. */
+  readonly first: number;
+  readonly last: number;
+  readonly pack: readonly PackedBody[];
+  readonly updatedAt?: number;
+  /** When each has ended, unless all of them did at once. Then `finishedAt` is the first of them. */
+  readonly ends?: Readonly<Record<string, number>>;
+  readonly results?: Readonly<Record<string, Pick<JobDocument, "result" | "resultDropped">>>;
+  /** It is being taken apart and changes no more. When somebody else should see to it. */
+  readonly out?: number;
+}
+
+/** Jobs that wait next to each other in one line. */
+export interface FreshPack extends Omit<Pack, "_id" | "left"> {
+  /** The first of the numbers. */
+  readonly _id: number;
+  /** The first of those that are left. */
+  readonly seq: number;
+}
+
+/** Where a fresh job waits. */
+export interface WaitingPlace {
+  readonly pack: number;
+  /** How many jobs waited there when it was read. */
+  readonly n: number;
+}
+
+/** What is left of a pack that was taken apart: it keeps others from taking the ids of its jobs. */
+export interface Stub {
+  readonly _id: string;
+  readonly v: string;
+  readonly ids: readonly string[];
+  /** When somebody should look whether its jobs are forgotten. */
+  readonly out: number;
+}
+
+/** What is remembered of a deleted job, or of a pack all of whose jobs were deleted at once. */
 export interface Tombstone {
   readonly _id: string;
+  readonly ids?: string | readonly string[] | null;
   readonly v: string;
   /** Until when it is remembered. */
   readonly gone: number;
@@ -109,9 +178,12 @@ export interface Tombstone {
   readonly hash?: string;
   readonly owed?: readonly Owed[];
   readonly from?: string;
+  readonly packed?: PackPlace;
 }
 
 export type AnyJob = JobDocument | Tombstone;
+/** What has the ids of several jobs. */
+export type AnyPack = Pack | Stub | (Tombstone & { readonly ids: readonly string[] });
 
 /** What a settle has promised and not yet done. */
 export interface Owed {
@@ -160,6 +232,7 @@ export interface LineDocument {
 
 export const COLLECTIONS = [
   "jobs",
+  "fresh",
   "queues",
   "lines",
   "ledger",
@@ -177,18 +250,28 @@ export const INDEXES: Readonly<Partial<Record<CollectionName, readonly Document[
   jobs: [
     { name: "ready", key: { ready: 1, group: 1, priority: 1, seq: 1 }, ...where("ready") },
     { name: "due", key: { due: 1, runAt: 1, seq: 1 }, ...where("due") },
-    { name: "leased", key: { leased: 1, group: 1 }, ...where("leased") },
+    { name: "leased", key: { leased: 1, group: 1, left: 1 }, ...where("leased") },
     { name: "key", key: { k: 1 }, unique: true, sparse: true },
     { name: "order", key: { seq: 1 }, sparse: true },
     { name: "halted", key: { halted: 1, seq: 1 }, ...where("halted") },
-    { name: "type", key: { type: 1, seq: 1 }, ...where("type") },
+    { name: "type", key: { type: 1, seq: 1 }, ...where("seq") },
     {
       name: "finished",
-      key: { queue: 1, status: 1, finishedAt: 1, seq: 1 },
+      key: { queue: 1, status: 1, finishedAt: 1, seq: 1, first: 1, n: 1, left: 1 },
       ...where("finishedAt"),
     },
+    { name: "first", key: { first: 1, last: 1 }, sparse: true },
+    { name: "last", key: { last: 1, first: 1 }, sparse: true },
+    { name: "typeFirst", key: { type: 1, first: 1, last: 1 }, ...where("first") },
+    { name: "typeLast", key: { type: 1, last: 1, first: 1 }, ...where("last") },
+    { name: "ids", key: { ids: 1 }, unique: true, sparse: true },
+    { name: "out", key: { out: 1 }, sparse: true },
     { name: "gone", key: { gone: 1 }, sparse: true },
     { name: "owed", key: { "owed.at": 1 }, sparse: true },
+  ],
+  fresh: [
+    { name: "ready", key: { ready: 1, group: 1, priority: 1, seq: 1, n: 1 } },
+    { name: "ids", key: { ids: 1 }, unique: true },
   ],
   lines: [{ name: "line", key: { queue: 1, group: 1 } }],
   ledger: [
@@ -209,6 +292,14 @@ export function pair(queue: string, name: string): string {
 /** Finished: so that the index of finished jobs can answer alone. */
 export const ENDED = { $gt: -Number.MAX_SAFE_INTEGER };
 
-export function isTombstone(document: AnyJob): document is Tombstone {
+export function isTombstone(document: AnyJob | AnyPack): document is Tombstone {
   return "gone" in document;
+}
+
+export function isStub(document: AnyPack): document is Stub {
+  return "out" in document && !isPack(document);
+}
+
+export function isPack(document: JobDocument | AnyPack): document is Pack {
+  return "pack" in document;
 }

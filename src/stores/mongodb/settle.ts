@@ -11,7 +11,7 @@ import { isFinished } from "../../core/job.ts";
 import type { Settlement, SettleResult } from "../../core/store.ts";
 import { conclude } from "./conclude.ts";
 import type { Database } from "./database.ts";
-import { edit, updateOf, type Changes, type Edit } from "./edit.ts";
+import { edit, updateOf, writtenAs, type Changes, type Edit } from "./edit.ts";
 import { newDocument } from "./insert.ts";
 import { PLAIN } from "./job-view.ts";
 import { entryDocument } from "./ledger.ts";
@@ -19,7 +19,9 @@ import { bury, isRemembered } from "./moves.ts";
 import { pay, type Debt } from "./owed.ts";
 import { knowQueues } from "./queue-book.ts";
 import { isHeldBy, takeAlong } from "./riders.ts";
+import { placeOf } from "./packs.ts";
 import { isTombstone, type AnyJob, type Owed } from "./schema.ts";
+import { packEndsOf, updatesOf, type PackEnd } from "./settle-packs.ts";
 import type { Told } from "./told.ts";
 
 export async function settle(
@@ -29,7 +31,7 @@ export async function settle(
 ): Promise<SettleResult[]> {
   // Of two settlements of one job the first counts, so all are settled with thought, in their order.
   const isOnce = new Set(settlements.map(({ id }) => id)).size === settlements.length;
-  const plain = await settlePlainly(db, isOnce ? settlements.filter(isPlain) : [], told);
+  const plain = await settlePlainly(db, isOnce ? settlements.filter(bringsNothing) : [], told);
   if (plain.size === settlements.length) return settlements.map(() => "settled");
   const rest = settlements.filter((settlement) => !plain.has(settlement));
   const results: SettleResult[] = [];
@@ -39,11 +41,11 @@ export async function settle(
   );
 }
 
-function isPlain(settlement: Settlement): boolean {
-  const { handle, outcome, riders, spawn, entries, outbox, discard } = settlement;
-  if (handle !== PLAIN || outcome.kind !== "succeed" || riders !== undefined) return false;
+function bringsNothing(settlement: Settlement): boolean {
+  const { outcome, riders, spawn, entries, outbox } = settlement;
+  if (outcome.kind !== "succeed" || riders !== undefined) return false;
   const brings = [spawn, entries, outbox].some((items) => items !== undefined && items.length > 0);
-  return !brings && discard !== true;
+  return !brings;
 }
 
 /** A spawned job may want a key that a later settlement frees: that one must wait. */
@@ -64,27 +66,36 @@ async function settlePlainly(
   settlements: readonly Settlement[],
   told: Told,
 ): Promise<Set<Settlement>> {
-  if (settlements.length === 0) return new Set();
+  const single = settlements.filter(({ handle, discard }) => handle === PLAIN && discard !== true);
+  // A caller's transaction would keep others from all jobs of a pack.
+  const packs = db.isInTransaction ? [] : packEndsOf(settlements);
+  if (single.length + packs.length === 0) return new Set();
   const [now, v] = [await db.now(), randomUUID()];
-  const updates = alike(settlements).map((group) => {
+  const updates = alike(single).map((group) => {
     const [{ fence, outcome }] = group;
     const ids = group.map(({ id }) => id);
     const changes = { ...succeeded(now), ...resultOf(outcome), settledFence: fence };
     return { ids, filter: { fence, status: "processing" }, update: updateOf(changes, v) };
   });
-  const matched = await db.updateInParts("jobs", updates);
-  const isAll = matched === settlements.length;
-  const ids = settlements.map(({ id }) => id);
-  const done = isAll
-    ? null
-    : await db.find<{ _id: string }>("jobs", { _id: { $in: ids }, v }, { projection: { _id: 1 } });
-  const doneIds = done === null ? null : new Set(done.map(({ _id }) => _id));
-  const settled = settlements.filter(({ id }) => doneIds === null || doneIds.has(id));
+  const ofPacks = packs.flatMap((end) => updatesOf(end, { now, v, remembersMs: db.remembersMs }));
+  const matched = await db.updateInParts("jobs", [...updates, ...ofPacks]);
+  const isAll = matched === single.length + packs.length;
+  const ids = [...single.map(({ id }) => id), ...packs.map(({ pack }) => pack)];
+  const done = isAll ? null : await writtenAs(db, ids, v);
+  const isDone = (id: string): boolean => done === null || done.has(id);
+  const settled = [
+    ...single.filter(({ id }) => isDone(id)),
+    ...packs.filter(({ pack }) => isDone(pack)).flatMap(settlementsOf),
+  ];
   for (const { id, queue } of settled) {
     told.finished.push(id);
     told.roomIn.add(queue);
   }
   return new Set(settled);
+}
+
+function settlementsOf({ ended }: PackEnd): Settlement[] {
+  return ended.map(({ settlement }) => settlement);
 }
 
 /** Jobs that were leased together and have the same result are settled by one statement. */
@@ -152,6 +163,13 @@ async function settleWithThought(
     },
   }));
   const settled = await edit(db, edits, { payload: 0, result: 0 });
+  if (db.isInTransaction) {
+    // They were set apart from their packs.
+    for (const settlement of settlements) {
+      const place = placeOf(settlement);
+      if (place !== null) told.broken.add(place.pack);
+    }
+  }
   const debts = settled.flatMap((one) => one.debts);
   await pay(db, debts, told);
   return settled.map(({ result }) => result);

@@ -20,3 +20,13 @@ interface Due {
   readonly runAt: number;
   readonly now: number;
 }
+
+/** As they stand in one line. */
+export function inOrder<J extends { readonly priority: number; readonly seq: number }>(
+  jobs: readonly J[],
+): readonly J[] {
+  if (jobs.length < 2) return jobs;
+  return jobs.toSorted((a, b) =>
+    a.priority === b.priority ? a.seq - b.seq : a.priority - b.priority,
+  );
+}

@@ -5,8 +5,11 @@ export class Told {
   readonly finished: string[] = [];
   /** Leases of these have ended: where there are caps, somebody may wait for the room. */
   readonly roomIn = new Set<string>();
+  /** Packs of which some job has a document of its own by now: they want to be taken apart. */
+  readonly broken = new Set<string>();
 
-  add({ queues, finished, roomIn }: Told): void {
+  add({ queues, finished, roomIn, broken }: Told): void {
+    for (const pack of broken) this.broken.add(pack);
     for (const queue of queues) this.queues.add(queue);
     for (const queue of roomIn) this.roomIn.add(queue);
     this.finished.push(...finished);

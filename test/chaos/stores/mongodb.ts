@@ -97,6 +97,9 @@ async function misplaced(client: MongoClient): Promise<string[]> {
     if (!placesOf(status).includes(places)) found.push(`${name} is ${status}, and in "${places}"`);
     if ("owed" in job) found.push(`${name} owes something`);
   }
+  for await (const { _id } of client.db(DATABASE).collection("holdfast_fresh").find()) {
+    found.push(`${String(_id)} has not been taken`);
+  }
   return found;
 }
 

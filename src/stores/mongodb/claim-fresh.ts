@@ -1,0 +1,81 @@
+/**
+ * Taking fresh jobs: they are inserted among the jobs, in packs that are leased already. The index of ids
+ * lets each of them be inserted once. Then they are to be cleared from where they waited.
+ */
+import type { Database } from "./database.ts";
+import type { Document } from "./driver-like.ts";
+import { lookUpJobs } from "./look-up.ts";
+import { isRemembered } from "./moves.ts";
+import { jobsOf, parcelsOf } from "./packs.ts";
+import { isTombstone, type JobDocument, type Pack } from "./schema.ts";
+
+/** How often those that shared a pack with somebody else's job are tried again without it. */
+const MOST_ROUNDS = 3;
+
+/** How often that is believed: what was left over must be found out at last. */
+const TRUSTED = 0.9;
+
+export interface FreshClaim {
+  /** What each of them gets. */
+  readonly lease: Document;
+  readonly now: number;
+  /** Others have got ahead of us lately. */
+  readonly isCrowded: boolean;
+  /** Hears of those that are to be cleared. */
+  readonly onTaken: (jobs: readonly JobDocument[]) => void;
+}
+
+/** Answers those that are ours now. */
+export async function claimFresh(
+  db: Database,
+  jobs: readonly JobDocument[],
+  { lease, now, isCrowded, onTaken }: FreshClaim,
+): Promise<JobDocument[]> {
+  const own: JobDocument[] = [];
+  const past = new Set<string>();
+  let left = jobs;
+  for (let round = 0; left.length > 0 && round < MOST_ROUNDS; round++) {
+    const parcels = parcelsOf(left, lease);
+    const documents = parcels.map(({ document }) => document);
+    const refused = await db.insertRepeatable("jobs", documents);
+    for (const [index, document] of documents.entries()) {
+      if (!refused.has(index)) own.push(...jobsOf(document as unknown as Pack));
+    }
+    if (refused.size === 0) break;
+    const lost = parcels.filter((_, index) => refused.has(index)).map((parcel) => parcel.jobs);
+    // In a crowd whoever else wanted them has most likely taken them all.
+    const isOthers = isCrowded && Math.random() < TRUSTED;
+    const others = (isOthers ? lost.filter((some) => !isWholePack(some)) : lost).flat();
+    if (others.length === 0) break;
+    const taken = await takenAmong(db, others, now);
+    for (const id of taken) past.add(id);
+    // Nothing is in the way of these but an id that is being forgotten: its time will come.
+    if (taken.size === 0) break;
+    left = others.filter(({ _id }) => !taken.has(_id));
+  }
+  for (const { _id } of own) past.add(_id);
+  onTaken(jobs.filter(({ _id }) => past.has(_id)));
+  return own;
+}
+
+/** All that waited in one document. */
+function isWholePack(jobs: readonly JobDocument[]): boolean {
+  const [first] = jobs;
+  const isBesideIt = ({ waits }: JobDocument): boolean => waits?.pack === first?.waits?.pack;
+  return jobs.length === first?.waits?.n && jobs.every(isBesideIt);
+}
+
+/** Those that are among the jobs already: whoever took them has not cleared them yet, or never will. */
+async function takenAmong(
+  db: Database,
+  jobs: readonly JobDocument[],
+  now: number,
+): Promise<Set<string>> {
+  const ids = jobs.map(({ _id }) => _id);
+  const found = await lookUpJobs(db, ids, { payload: 0, result: 0 });
+  const isTaken = (id: string): boolean => {
+    const job = found.jobs.get(id);
+    return job !== undefined && !(isTombstone(job) && !isRemembered(job, now));
+  };
+  return new Set(ids.filter(isTaken));
+}

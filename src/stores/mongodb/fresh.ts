@@ -1,0 +1,146 @@
+/**
+ * Plain new jobs, in line from the beginning: without a key, due at once, nobody's children, and small.
+ * They wait in a collection of their own, with few indexes, because coming and going there is all that
+ * most jobs ever do. Those that come together and stand next to each other share a document.
+ *
+ * A job leaves it when somebody has written it among the jobs, with a pack that leases it, or as a
+ * document that was changed. That happens first, so a job may be in both for a moment, or longer if a
+ * process died between the two steps. What is among the jobs counts, and what is left over here is
+ * refused there by the index of ids, and cleared by whoever comes upon it.
+ */
+import { LIGHTLY, type Database } from "./database.ts";
+import type { Document } from "./driver-like.ts";
+import { charactersOf, jobsOf, parcelsInLine } from "./packs.ts";
+import type { FreshPack, JobDocument, Tombstone } from "./schema.ts";
+
+/** Each lease sends it back to the server. */
+const MOST_CHARACTERS = 4 * 1024;
+
+/** Is this new job one that waits here? */
+export function isPlain(job: JobDocument): boolean {
+  const { fresh, ready, dedupe, from, runAt, createdAt } = job;
+  const isNew = fresh === true && ready != null && runAt === createdAt;
+  return isNew && dedupe == null && from == null && charactersOf(job) <= MOST_CHARACTERS;
+}
+
+/** Answers those whose id is taken, here or among the jobs, and those that shared a document with one. */
+export async function insertFresh(
+  db: Database,
+  jobs: readonly JobDocument[],
+): Promise<Set<JobDocument>> {
+  const parcels = parcelsInLine(jobs);
+  const refused = await db.insertRepeatable(
+    "fresh",
+    parcels.map(({ document }) => document),
+  );
+  const taken = new Set(parcels.flatMap((one, index) => (refused.has(index) ? one.jobs : [])));
+  const added = parcels.filter((_, index) => !refused.has(index));
+  const ids = added.flatMap((one) => one.jobs.map(({ _id }) => _id));
+  // Afterwards: a job that was here before leaves only when it is among the jobs.
+  const held = await idsHeld(db, ids);
+  if (held.size === 0) return taken;
+  const own = added.flatMap(({ document }) => freshJobs(document as unknown as FreshPack));
+  await clearFresh(
+    db,
+    own.filter(({ _id }) => held.has(_id)),
+  );
+  for (const job of jobs) if (held.has(job._id)) taken.add(job);
+  return taken;
+}
+
+async function idsHeld(db: Database, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const found = await db.find<{ ids: string | readonly string[] }>(
+    "jobs",
+    { ids: { $in: ids } },
+    { projection: { _id: 0, ids: 1 }, hint: "ids" },
+  );
+  return new Set(found.flatMap((one) => one.ids));
+}
+
+/** Those in which these jobs wait. */
+export function packsWith(db: Database, ids: readonly string[]): Promise<FreshPack[]> {
+  // Beside them are guards, which have only ids.
+  return db.find<FreshPack>("fresh", { ids: { $in: ids }, pack: { $exists: true } });
+}
+
+/** As if they were documents among the jobs. */
+export function freshJobs(document: FreshPack): JobDocument[] {
+  const { _id: pack, ids } = document;
+  const waits = { pack, n: ids.length };
+  return jobsOf({ ...document, _id: "", left: waits.n }).map(({ packed: _packed, ...job }) => {
+    return { ...job, ids: job._id, v: "", fresh: true, waits };
+  });
+}
+
+/** They are among the jobs now. If this is lost with a primary they are left over, and refused there. */
+export async function clearFresh(db: Database, jobs: readonly JobDocument[]): Promise<void> {
+  const byPack = Map.groupBy(jobs, ({ waits }) => waits?.pack ?? 0);
+  const whole: number[] = [];
+  const parts: [number, string[]][] = [];
+  for (const [pack, some] of byPack) {
+    if (some.length === some[0]?.waits?.n) whole.push(pack);
+    else parts.push([pack, some.map(({ _id }) => _id)]);
+  }
+  await Promise.all([db.deleteInParts("fresh", whole), takeOut(db, parts)]);
+}
+
+/** The same, of jobs that were not read from here. */
+export async function clearIds(db: Database, ids: readonly string[]): Promise<void> {
+  const found = await packsWith(db, ids);
+  const gone = new Set(ids);
+  await clearFresh(
+    db,
+    found.flatMap(freshJobs).filter(({ _id }) => gone.has(_id)),
+  );
+}
+
+/** The others of their packs stay in line. */
+async function takeOut(db: Database, parts: readonly [number, string[]][]): Promise<void> {
+  if (parts.length === 0) return;
+  const operations = parts.flatMap(([_id, ids]) => [
+    { updateOne: { filter: { _id }, update: without(ids) } },
+    { deleteOne: { filter: { _id, n: 0 } } },
+  ]);
+  await db.bulk("fresh", operations, { ...LIGHTLY, ordered: true });
+}
+
+function without(ids: readonly string[]): Document[] {
+  const isLeft = { $not: { $in: [{ $arrayElemAt: ["$ids", "$$this"] }, { $literal: ids }] } };
+  const places = { $range: [0, { $size: "$pack" }] };
+  const at = (list: string): Document => ({
+    $map: { input: "$left", in: { $arrayElemAt: [list, "$$this"] } },
+  });
+  // No list is left empty: the index would take all empty lists for the same.
+  const rest = { $cond: [{ $eq: ["$n", 0] }, ["$_id"], "$ids"] };
+  return [
+    { $set: { left: { $filter: { input: places, as: "this", cond: isLeft } } } },
+    { $set: { n: { $size: "$left" }, ids: at("$ids"), pack: at("$pack") } },
+    { $set: { ids: rest, seq: { $ifNull: [{ $first: "$pack.seq" }, "$seq"] } } },
+    { $unset: "left" },
+  ];
+}
+
+/** Forgets deleted jobs; first what was left over of them here, or they would be jobs again. */
+export async function forget(db: Database, which: Document, limit: number): Promise<void> {
+  const projection = { ids: 1, gone: 1 };
+  const past = await db.find<Tombstone>("jobs", which, { limit, projection });
+  if (past.length === 0) return;
+  const goneAt = new Map(
+    past.flatMap(({ _id, ids, gone }) => [_id, ids ?? []].flat().map((id) => [id, gone] as const)),
+  );
+  const found = await packsWith(db, [...goneAt.keys()]);
+  // A new job that has come since one was to be forgotten is no leftover.
+  const isLeftOver = ({ _id, createdAt }: JobDocument): boolean =>
+    createdAt < (goneAt.get(_id) ?? -Infinity);
+  await clearFresh(db, found.flatMap(freshJobs).filter(isLeftOver));
+  await db.deleteMany("jobs", { ...which, _id: { $in: past.map(({ _id }) => _id) } });
+}
+
+/** How many jobs are ready, fresh or not; of each kind at most `limit` documents are counted. */
+export async function countReady(db: Database, filter: Document, limit?: number): Promise<number> {
+  await db.options.clearing.done();
+  // In this order: one that is leased between the two is counted as waiting, and not missed.
+  const fresh = await db.sum("fresh", filter, { field: "n", limit });
+  return fresh + (await db.count("jobs", filter, limit));
+}

@@ -1,0 +1,194 @@
+/**
+ * Packs: documents of several jobs. What a write costs the server hardly depends on how much is in the
+ * document, so plain jobs that come together wait together (`fresh.ts`), and those that are leased together
+ * run together: one write leases them, and one settles those that end together.
+ *
+ * Only what is plain happens to a leased pack: its jobs succeed, it is renewed whole, it is pruned whole.
+ * Whoever wants anything else takes it apart first (`unpack.ts`), and goes on with the documents of its
+ * jobs. Whoever only reads sees its jobs as if they were documents (`jobsOf`).
+ *
+ * The numbers of its jobs are near each other, so that a page that goes by the numbers finds them.
+ */
+import { randomUUID } from "node:crypto";
+import type { LeaseRef } from "../../core/store.ts";
+import { present } from "./database.ts";
+import type { Document } from "./driver-like.ts";
+import type { AnyPack, JobDocument, Pack, PackPlace, Tombstone } from "./schema.ts";
+import { isPack, isTombstone } from "./schema.ts";
+import { wholeJob } from "./whole-job.ts";
+
+/** A part of what callers like to send and workers to take, so that few packs are taken in parts. */
+export const MOST_IN_PACK = 50;
+const MOST_CHARACTERS = 32 * 1024;
+/** Between the first and the last of its numbers, which follow the time: five seconds. */
+export const MOST_SPREAD = 5_000_000;
+/** Of one result: with more, the document of a pack might outgrow what the server takes. */
+export const MOST_RESULT_CHARACTERS = 4 * 1024;
+
+/** A document that is to be inserted, and the jobs in it. */
+export interface Parcel {
+  readonly document: Document;
+  readonly jobs: readonly JobDocument[];
+}
+
+/** Jobs that wait next to each other in one line. */
+export function parcelsInLine(jobs: readonly JobDocument[]): Parcel[] {
+  return runsOf(jobs, isNext).map((run) => {
+    const [{ ready, seq, status }] = run;
+    return { document: { ...packOf(run), _id: seq, ready, seq, status }, jobs: run };
+  });
+}
+
+function isNext(job: JobDocument, { last }: Run): boolean {
+  return (
+    job.seq === last.seq + 1 &&
+    job.queue === last.queue &&
+    job.group === last.group &&
+    job.type === last.type &&
+    job.priority === last.priority
+  );
+}
+
+/** Jobs that are leased together. `lease` is what all of them get. */
+export function parcelsOf(jobs: readonly JobDocument[], lease: Document): Parcel[] {
+  const alike = [...Map.groupBy(jobs, ({ type }) => type).values()];
+  return alike
+    .flatMap((some) => runsOf(some.toSorted(bySeq), isNear))
+    .map((run) => ({ document: { ...packOf(run), ...lease, left: run.length }, jobs: run }));
+}
+
+function bySeq(a: JobDocument, b: JobDocument): number {
+  return a.seq - b.seq;
+}
+
+function isNear({ seq }: JobDocument, { first }: Run): boolean {
+  return seq - first.seq <= MOST_SPREAD;
+}
+
+interface Run {
+  readonly first: JobDocument;
+  readonly last: JobDocument;
+}
+
+type Jobs = readonly [JobDocument, ...JobDocument[]];
+
+/** As many together as fit into a document, and as go together. */
+function runsOf(
+  jobs: readonly JobDocument[],
+  goesWith: (job: JobDocument, run: Run) => boolean,
+): Jobs[] {
+  const runs: [JobDocument, ...JobDocument[]][] = [];
+  let characters = 0;
+  for (const job of jobs) {
+    const size = charactersOf(job);
+    const run = runs.at(-1);
+    const fits =
+      run !== undefined &&
+      run.length < MOST_IN_PACK &&
+      characters + size <= MOST_CHARACTERS &&
+      goesWith(job, { first: run[0], last: run.at(-1) ?? run[0] });
+    if (fits) run.push(job);
+    else runs.push([job]);
+    characters = fits ? characters + size : size;
+  }
+  return runs;
+}
+
+export function charactersOf({ payload, meta }: JobDocument): number {
+  return payload.length + (meta?.length ?? 0);
+}
+
+/** What all of them have in common is said once. */
+const OFTEN_ALIKE = ["group", "priority", "maxAttempts", "createdAt"] as const;
+
+function packOf(jobs: Jobs): Document {
+  const [first] = jobs;
+  const last = jobs.at(-1) ?? first;
+  const names = OFTEN_ALIKE.filter((name) => jobs.every((job) => job[name] === first[name]));
+  const shared: Document = {};
+  for (const name of names) shared[name] = first[name];
+  const differing = OFTEN_ALIKE.filter((name) => !names.includes(name));
+  return {
+    // Follows the time, like the ids, and is nobody's.
+    _id: `${first.seq}-${randomUUID()}`,
+    ids: jobs.map(({ _id }) => _id),
+    queue: first.queue,
+    type: first.type,
+    ...shared,
+    n: jobs.length,
+    first: first.seq,
+    last: last.seq,
+    pack: jobs.map((job) => bodyOf(job, differing)),
+  };
+}
+
+function bodyOf(job: JobDocument, differing: readonly (typeof OFTEN_ALIKE)[number][]): Document {
+  const { seq, payload, tags, meta, trace } = job;
+  const body: Document = { seq, payload };
+  for (const name of differing) body[name] = job[name];
+  if (tags == null && meta == null && trace == null) return body;
+  return { ...body, ...present({ tags, meta, trace }) };
+}
+
+/** Its jobs, as documents; one that is none has but itself. */
+export function jobsOf(document: JobDocument | Pack): JobDocument[] {
+  if (!isPack(document)) return [document];
+  const { _id, ids, pack, results, ...rest } = document;
+  const {
+    n: _n,
+    left: _left,
+    first: _first,
+    last: _last,
+    ends: _ends,
+    out: _out,
+    ...shared
+  } = rest;
+  return pack.map((body, index) => {
+    const packed: PackPlace = { pack: _id, index, n: pack.length };
+    const own = { _id: ids[index] ?? "", packed };
+    const endedAt = endOf(document, index);
+    const job = wholeJob({ ...shared, ...body, ...own, finishedAt: endedAt } as JobDocument);
+    if (endedAt === null) return job;
+    return {
+      ...job,
+      ...results?.[index],
+      status: "succeeded" as const,
+      updatedAt: endedAt,
+      settledFence: shared.fence,
+      leased: null,
+      leaseUntil: null,
+    };
+  });
+}
+
+/** When this one of its jobs succeeded; null: it has not. */
+export function endOf(
+  { ends, status, finishedAt = null }: Pick<Pack, "ends" | "status" | "finishedAt">,
+  index: number,
+): number | null {
+  return ends?.[index] ?? (status === "succeeded" && ends === undefined ? finishedAt : null);
+}
+
+/** What a pack says of its jobs, or what is remembered of them. A stub says nothing. */
+export function saidBy(pack: AnyPack): (JobDocument | Tombstone)[] {
+  if (isPack(pack)) return jobsOf(pack);
+  if (!isTombstone(pack)) return [];
+  const { _id, ids, ...memory } = pack;
+  const all: readonly string[] = ids as readonly string[];
+  const n = all.length;
+  return all.map((id, index) => ({ ...memory, _id: id, packed: { pack: _id, index, n } }));
+}
+
+/** The handle of a job that was leased with its pack. Ids come last: they may be any text. */
+export function handleOf({ pack, index, n }: PackPlace, id: string): string {
+  return `pack ${index} ${n} ${pack} ${id}`;
+}
+
+const HANDLE = /^pack (\d+) (\d+) ([^ ]+) /;
+
+/** Null: this job was not leased with a pack. */
+export function placeOf({ handle, id }: Pick<LeaseRef, "handle" | "id">): PackPlace | null {
+  const [start, index, n, pack] = HANDLE.exec(handle) ?? [];
+  if (start === undefined || pack === undefined || handle !== start + id) return null;
+  return { pack, index: Number(index), n: Number(n) };
+}
