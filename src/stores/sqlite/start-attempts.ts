@@ -3,7 +3,9 @@
  * its index: three statements, however many. A single one is handed over by its values, which is
  * cheaper than two ranges of one. Asking for the first jobs of many lines in one statement
  * (`json_each`) was tried and was no faster. What is left of the price of a thousand groups is memory:
- * their jobs lie on as many pages, and every page they leave is written.
+ * their jobs lie on as many pages, and every page they leave is written. Letting a line remember how
+ * far it was taken, and deleting sixteen jobs of it at once, was tried: 40 % fewer pages written, and no
+ * time saved that could be told from noise. What is deleted later is deleted all the same.
  */
 import type { Step } from "../../core/job.ts";
 import type { LeasedJob } from "../../core/store.ts";
