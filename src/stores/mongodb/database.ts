@@ -15,6 +15,7 @@ const MAJORITY = { writeConcern: { w: "majority", journal: true }, readPreferenc
 /** What is asked for comes with the first reply. Left to itself the server sends 101, then the rest. */
 const ONE_BATCH = { batchSize: 2_000 };
 const PART = 100;
+const DELETED_PART = 250;
 const BY_ID = { hint: "_id_" };
 /** For what only saves work if it is kept. */
 export const LIGHTLY = { writeConcern: { w: 1 } };
@@ -246,8 +247,8 @@ export class Database {
 
   /** Lightly, and in parts beside each other. */
   async deleteInParts(name: CollectionName, ids: readonly (string | number)[]): Promise<void> {
-    const parts = Array.from({ length: Math.ceil(ids.length / PART) }, (_, part) =>
-      ids.slice(part * PART, (part + 1) * PART),
+    const parts = Array.from({ length: Math.ceil(ids.length / DELETED_PART) }, (_, part) =>
+      ids.slice(part * DELETED_PART, (part + 1) * DELETED_PART),
     );
     const deleted = parts.map((some) => {
       const deletes = [{ q: { _id: { $in: some } }, limit: 0, ...BY_ID }];

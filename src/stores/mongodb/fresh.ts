@@ -66,9 +66,9 @@ export function packsWith(db: Database, ids: readonly string[]): Promise<FreshPa
 
 /** As if they were documents among the jobs. */
 export function freshJobs(document: FreshPack): JobDocument[] {
-  const { _id: pack, ids } = document;
-  const waits = { pack, n: ids.length };
-  return jobsOf({ ...document, _id: "", left: waits.n }).map(({ packed: _packed, ...job }) => {
+  const { _id: pack, n } = document;
+  const waits = { pack, n };
+  return jobsOf({ ...document, _id: "", left: n }).map(({ packed: _packed, ...job }) => {
     return { ...job, ids: job._id, v: "", fresh: true, waits };
   });
 }

@@ -13,7 +13,8 @@ import type { FreshPack, LineDocument, QueueDocument } from "./schema.ts";
 import { inOrder } from "./standing.ts";
 import { hasCaps, heldUntil } from "./queue-book.ts";
 
-const LARGEST_WINDOW = 512;
+/** Somewhat more than a call can want. */
+const LARGEST_WINDOW = 1_200;
 const SMALLEST_WINDOW = 64;
 
 /** By the group of the line; null before the first. Each process knows it for itself. */
@@ -114,24 +115,21 @@ export interface Head {
   readonly head: string;
   readonly priority: number;
   readonly seq: number;
-  /** The pack that it is in, if it is fresh. */
+  /** If it is fresh, the pack that it is in, without the others in it. */
   readonly pack?: FreshPack;
 }
 
-/** From line to line through the index. Fresh jobs are small, so they come along. */
+/** From line to line through the index. Of fresh jobs the first one comes along. */
 export function walkOf(place: Place, queue: string, range: Document = {}): Document[] {
   const [priority, seq] = [{ $first: "$priority" }, { $first: "$seq" }];
   const head = { head: { $first: "$_id" }, priority, seq };
+  const firstOf = (list: string): Document => ({ $slice: [`$pack.${list}`, 1] });
+  const isFresh = place === "fresh";
   return [
     { $match: { ready: queue, ...range } },
     { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
-    {
-      $group: {
-        _id: "$group",
-        ...head,
-        ...(place === "fresh" ? { pack: { $first: "$$ROOT" } } : {}),
-      },
-    },
+    { $group: { _id: "$group", ...head, ...(isFresh ? { pack: { $first: "$$ROOT" } } : {}) } },
+    ...(isFresh ? [{ $set: { pack: { ids: firstOf("ids"), pack: firstOf("pack") } } }] : []),
   ];
 }
 

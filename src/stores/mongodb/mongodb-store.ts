@@ -46,7 +46,7 @@ export type MongodbStoreOptions = MongodbPlace & {
 };
 
 /** A call costs what its round trips and its commit cost: the more it carries the better. */
-const BATCH_ITEMS = 500;
+const BATCH_ITEMS = 1_000;
 
 export function mongodbStore(options: MongodbStoreOptions): Store {
   const { prefix = "holdfast_", deadlineMs = 10_000, remembersMs = 3_600_000 } = options;
