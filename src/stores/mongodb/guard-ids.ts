@@ -8,6 +8,9 @@ import { randomUUID } from "node:crypto";
 import { LIGHTLY, type Database } from "./database.ts";
 import type { JobDocument } from "./schema.ts";
 
+const NAME = "guard ";
+/** All of them, by the index. */
+const GUARDS = { $gte: NAME, $lt: "guard!" };
 /** Whoever guards ids is done at once; after so long somebody else takes the guard away. */
 const UNDONE_AFTER_MS = 5_000;
 const MOST_ROUNDS = 3;
@@ -37,7 +40,7 @@ export async function guarded(
 }
 
 async function putUp(db: Database, jobs: readonly JobDocument[]): Promise<string | null> {
-  const _id = `guard ${randomUUID()}`;
+  const _id = NAME + randomUUID();
   const ids = jobs.map((job) => job._id);
   const until = (await db.now()) + UNDONE_AFTER_MS;
   const limits = db.isInTransaction ? {} : LIGHTLY;
@@ -62,11 +65,12 @@ async function takenAmong(db: Database, jobs: readonly JobDocument[]): Promise<S
   return new Set(jobs.filter(({ _id }) => ids.has(_id)));
 }
 
-/** Takes away what dead processes have left up. */
+/** Takes away what dead processes have left up, of these ids or of all. */
 export async function takeDownGuards(
   db: Database,
-  ids: readonly string[],
   now: number,
+  ids?: readonly string[],
 ): Promise<void> {
-  await db.deleteMany("fresh", { ids: { $in: ids }, until: { $lte: now } });
+  const which = ids === undefined ? {} : { ids: { $in: ids } };
+  await db.deleteMany("fresh", { _id: GUARDS, ...which, until: { $lte: now } });
 }

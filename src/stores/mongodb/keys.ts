@@ -71,7 +71,7 @@ export class Standers {
       db,
       stubs.filter((stub) => stub.ids.some((id) => missing.has(id))),
     );
-    if (missing.size > 0) await takeDownGuards(db, [...missing], now);
+    if (missing.size > 0) await takeDownGuards(db, now, [...missing]);
     await found.#clearExpired(db);
     return found;
   }
