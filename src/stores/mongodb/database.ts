@@ -268,13 +268,8 @@ export class Database {
     return (await this.collection(name).findOneAndUpdate(filter, update, all)) as Document | null;
   }
 
-  async deleteOne(
-    name: CollectionName,
-    filter: Document,
-    options: Document = {},
-  ): Promise<boolean> {
-    const all = { ...this.#common, ...(this.isInTransaction ? {} : options) };
-    return (await this.collection(name).deleteOne(filter, all)).deletedCount === 1;
+  async deleteOne(name: CollectionName, filter: Document): Promise<boolean> {
+    return (await this.collection(name).deleteOne(filter, this.#common)).deletedCount === 1;
   }
 
   async deleteMany(name: CollectionName, filter: Document): Promise<number> {

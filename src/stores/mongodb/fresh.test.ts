@@ -204,6 +204,16 @@ describe("a guard that a dead process has left up", () => {
     expect(ids(await takeExactly(store, 1))).toEqual([job.id]);
   });
 
+  it("keeps nobody from the repeat of what it guarded", async () => {
+    const [job] = newJobs(1, { delayMs: 50 }) as [NewJob];
+    await leaveGuard(job);
+    expect(await store.insert([job])).toMatchObject([{ outcome: "added" }]);
+    expect(await store.insert([job])).toMatchObject([{ outcome: "duplicate" }]);
+    now += 6_000;
+    await store.prune([], 10);
+    expect(ids(await takeExactly(store, 1))).toEqual([job.id]);
+  });
+
   it("is cleared by a chore", async () => {
     await leaveGuard(newJobs(1)[0] as NewJob);
     now += 6_000;
