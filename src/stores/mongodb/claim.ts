@@ -1,8 +1,9 @@
 /**
- * Taking jobs that have documents of their own: they are read, then one write changes every one of them which is still ready and as it
- * was read, and marks it with a token of this call. Whoever comes second finds them ready no more, and
- * learns by the tokens which ones he got. Jobs that have a past are changed inside the server and read
- * afterwards. The token is not `v`: who asks a job to cancel before it was read changes that.
+ * Taking jobs. Fresh ones go into packs (`claim-fresh.ts`). Of those that have documents of their own, one
+ * write changes every one which is still ready and as it was read, and marks it with a token of this call.
+ * Whoever comes second finds them ready no more, and learns by the tokens which ones he got. Jobs that
+ * have a past are changed inside the server and read afterwards. The token is not `v`: who asks a job to
+ * cancel before it was read changes that.
  */
 import { randomUUID } from "node:crypto";
 import { claimFresh } from "./claim-fresh.ts";
@@ -14,7 +15,7 @@ import { freshJobs } from "./fresh.ts";
 import type { ReadyLine } from "./line-walk.ts";
 import { endCancelled, requeue } from "./moves.ts";
 import { isTombstone, type AnyJob, type FreshPack, type JobDocument } from "./schema.ts";
-import { inOrder } from "./standing.ts";
+import { inOrder, LINE_ORDER } from "./standing.ts";
 import { Told } from "./told.ts";
 import { wholeJob } from "./whole-job.ts";
 
@@ -180,9 +181,7 @@ async function findHeads(
   quotas: readonly Quota[],
 ): Promise<JobDocument[]> {
   const heads = quotas.map(({ line }) => line.head);
-  const known = heads.flatMap(({ pack }) =>
-    pack === undefined ? [] : freshJobs(pack).slice(0, 1),
-  );
+  const known = heads.flatMap(({ pack }) => (pack === undefined ? [] : freshJobs(pack)));
   const unread = heads.filter(({ pack }) => pack === undefined).map(({ head }) => head);
   if (unread.length === 0) return known;
   const filter = { _id: { $in: unread }, ready: queue };
@@ -230,7 +229,7 @@ export interface Stretch {
 export function stagesOf(queue: string, { group, skip, documents }: Stretch): Document[] {
   return [
     { $match: { ready: queue, group } },
-    { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
+    { $sort: LINE_ORDER },
     ...(skip === 0 ? [] : [{ $skip: skip }]),
     { $limit: documents },
     { $project: UNSEEN },

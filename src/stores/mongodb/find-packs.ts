@@ -73,25 +73,9 @@ export async function walkPacks(
 
 /** What the conditions ask of a job, and its number. */
 const SHOWN = {
-  ...{
-    ids: 1,
-    ends: 1,
-    queue: 1,
-    type: 1,
-    status: 1,
-    first: 1,
-    last: 1,
-    startedAt: 1,
-    finishedAt: 1,
-  },
-  ...{
-    "pack.seq": 1,
-    "pack.group": 1,
-    "pack.tags": 1,
-    "pack.createdAt": 1,
-    group: 1,
-    createdAt: 1,
-  },
+  ...{ ids: 1, ends: 1, queue: 1, type: 1, group: 1, status: 1, first: 1, last: 1 },
+  ...{ createdAt: 1, startedAt: 1, finishedAt: 1 },
+  ...{ "pack.seq": 1, "pack.group": 1, "pack.tags": 1, "pack.createdAt": 1 },
 };
 
 /** That some job of a pack may be meant. */

@@ -10,7 +10,7 @@ import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { runningIn } from "./running.ts";
 import type { FreshPack, LineDocument, QueueDocument } from "./schema.ts";
-import { inOrder } from "./standing.ts";
+import { inOrder, lineStages } from "./standing.ts";
 import { hasCaps, heldUntil } from "./queue-book.ts";
 
 /** Somewhat more than a call can want. */
@@ -68,7 +68,10 @@ export class LineWalk {
       return { ...(await linesIn(db, queue, { now, range })), end, isAll: false };
     }
     const all = await linesIn(db, queue, { now, ...(heads === undefined ? {} : { heads }) });
-    if (all.lines.length > LARGEST_WINDOW) this.#known.set(queue._id, groupsIn(all.lines));
+    if (all.lines.length > LARGEST_WINDOW) {
+      const groups = all.lines.map(({ group }) => group);
+      this.#known.set(queue._id, groups);
+    }
     return { ...all, end: null, isAll: true };
   }
 
@@ -88,17 +91,9 @@ export class LineWalk {
   }
 }
 
-function groupsIn(lines: readonly ReadyLine[]): string[] {
-  return lines.map(({ group }) => group);
-}
-
 /** The groups alone: the index knows them. */
 async function readGroups(db: Database, queue: string): Promise<string[]> {
-  const names = [
-    { $match: { ready: queue } },
-    { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
-    { $group: { _id: "$group" } },
-  ];
+  const names = lineStages(queue);
   const all = [...names, db.unionWith("jobs", names)];
   await db.options.clearing.done();
   const groups = (await db.aggregate<{ _id: string }>("fresh", all)).map(({ _id }) => _id);
@@ -124,12 +119,10 @@ export function walkOf(place: Place, queue: string, range: Document = {}): Docum
   const [priority, seq] = [{ $first: "$priority" }, { $first: "$seq" }];
   const head = { head: { $first: "$_id" }, priority, seq };
   const firstOf = (list: string): Document => ({ $slice: [`$pack.${list}`, 1] });
-  const isFresh = place === "fresh";
+  if (place === "jobs") return lineStages(queue, range, head);
   return [
-    { $match: { ready: queue, ...range } },
-    { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
-    { $group: { _id: "$group", ...head, ...(isFresh ? { pack: { $first: "$$ROOT" } } : {}) } },
-    ...(isFresh ? [{ $set: { pack: { ids: firstOf("ids"), pack: firstOf("pack") } } }] : []),
+    ...lineStages(queue, range, { ...head, pack: { $first: "$$ROOT" } }),
+    { $set: { pack: { ids: firstOf("ids"), pack: firstOf("pack") } } },
   ];
 }
 

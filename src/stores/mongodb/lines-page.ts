@@ -10,7 +10,7 @@ import { moveDue } from "./move-due.ts";
 import { findQueues, holdsInForce } from "./queue-book.ts";
 import { runningIn } from "./running.ts";
 import type { JobDocument, LineDocument, QueueDocument } from "./schema.ts";
-import { inOrder } from "./standing.ts";
+import { inOrder, LINE_ORDER, lineStages } from "./standing.ts";
 
 const MOVE_AT_MOST = 1_000;
 
@@ -60,12 +60,7 @@ async function groupsOf(
   const inForce = { $elemMatch: { $or: [{ until: null }, { until: { $gt: now } }] } };
   const exists = { $exists: true };
   const isSet = { $or: [{ maxActive: exists }, { weight: exists }, { holds: inForce }] };
-  const ready = [
-    { $match: { ready: queue, ...range } },
-    { $sort: { ready: 1, group: 1, priority: 1, seq: 1 } },
-    { $group: { _id: "$group" } },
-    ...first,
-  ];
+  const ready = [...lineStages(queue, range), ...first];
   const [waiting, running, settings] = await Promise.all([
     db.aggregate<{ _id: string }>("fresh", [...ready, db.unionWith("jobs", ready)]),
     runningIn(db, queue),
@@ -106,7 +101,7 @@ async function lineState(
     countReady(db, filter, COUNTED_TO),
     ...PLACES.map((place) =>
       db.find<LineHead>(place, filter, {
-        sort: { ready: 1, group: 1, priority: 1, seq: 1 },
+        sort: LINE_ORDER,
         limit: 1,
         projection: { createdAt: 1, priority: 1, seq: 1 },
       }),

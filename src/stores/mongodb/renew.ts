@@ -14,7 +14,7 @@ import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit } from "./edit.ts";
-import { lookUp } from "./look-up.ts";
+import { lookUpJobs } from "./look-up.ts";
 import { isTooLate } from "./mongodb-error.ts";
 import { renewPacks } from "./renew-packs.ts";
 import { isHeldBy, takeAlong } from "./riders.ts";
@@ -69,7 +69,7 @@ async function renewSingles(
   await extend(db, renewals, { $set: extended });
   const ids = renewals.map(({ id }) => id);
   const projection = { status: 1, fence: 1, cancelWhy: 1, gone: 1 };
-  const { jobs } = await lookUp(db, ids, projection);
+  const { jobs } = await lookUpJobs(db, ids, projection);
   return new Map(
     renewals.map((renewal) => {
       const job = jobs.get(renewal.id) ?? null;

@@ -1,5 +1,6 @@
 /** Where a job stands: one of three fields, or none once it has finished. */
 import { WAKE_AHEAD_MS } from "../../core/line.ts";
+import type { Document } from "./driver-like.ts";
 import type { Changes } from "./edit.ts";
 
 type Place = Pick<Changes, "ready" | "due" | "leased">;
@@ -19,6 +20,18 @@ export function isSoon({ runAt, now }: Due): boolean {
 interface Due {
   readonly runAt: number;
   readonly now: number;
+}
+
+/** Line by line, and as they stand in each: the order of the index `ready`. */
+export const LINE_ORDER = { ready: 1, group: 1, priority: 1, seq: 1 };
+
+/** From line to line through that index: their groups, and what else is asked of the first job of each. */
+export function lineStages(queue: string, range: Document = {}, asked: Document = {}): Document[] {
+  return [
+    { $match: { ready: queue, ...range } },
+    { $sort: LINE_ORDER },
+    { $group: { _id: "$group", ...asked } },
+  ];
 }
 
 /** As they stand in one line. */
