@@ -14,6 +14,12 @@ export interface JobRef {
 export interface InsertOptions {
   /** For work that is already promised (a relayed spawn): ignore `maxWaiting`. */
   readonly evenIfFull?: boolean;
+  /**
+   * The ids were made for this call: each is another, and nobody else has them, so nobody needs to look
+   * for them. Whoever calls again after a lost reply does not say so; if both calls get through there is
+   * one job, and both may answer `added`.
+   */
+  readonly areNew?: boolean;
 }
 
 export type InsertResult =

@@ -53,14 +53,17 @@ describe("Batcher", () => {
   });
 
   it("repeats a failed call item by item, so that only the guilty fails", async () => {
+    const repeated: number[] = [];
     const { batcher: made } = batcher({
-      run: async (items) => {
+      run: async (items, isRepeated) => {
+        if (isRepeated) repeated.push(...items);
         if (items.includes(2)) throw new Error("two");
         return items;
       },
     });
     const results = await Promise.allSettled([made.add(1), made.add(2), made.add(3)]);
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(repeated).toEqual([1, 2, 3]);
   });
 
   it("fails them all when no single item can be the cause", async () => {

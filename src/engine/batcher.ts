@@ -12,7 +12,8 @@
  * one of them may be the cause: one bad item never spoils its neighbours.
  */
 export interface BatcherOptions<In, Out> {
-  readonly run: (items: readonly In[]) => Promise<readonly Out[]>;
+  /** `isRepeated`: a call with these items has failed before. */
+  readonly run: (items: readonly In[], isRepeated: boolean) => Promise<readonly Out[]>;
   readonly defer: (callback: () => void) => void;
   readonly maxItems: number;
   readonly maxBytes: number;
@@ -111,13 +112,14 @@ export class Batcher<In, Out> {
     return all;
   }
 
-  async #send(requests: readonly Request<In, Out>[]): Promise<void> {
+  async #send(requests: readonly Request<In, Out>[], isRepeated = false): Promise<void> {
     try {
-      const outs = await this.#options.run(requests.map(({ item }) => item));
+      const items = requests.map(({ item }) => item);
+      const outs = await this.#options.run(items, isRepeated);
       for (let at = 0; at < requests.length; at += 1) requests[at]!.done(null, outs[at]);
     } catch (error) {
       if (requests.length > 1 && this.#options.isolate(error)) {
-        for (const request of requests) await this.#send([request]);
+        for (const request of requests) await this.#send([request], true);
       } else {
         for (const { done } of requests)
           done(error ?? new Error("the store threw nothing"), undefined);

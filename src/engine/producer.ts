@@ -82,7 +82,7 @@ export class Producer {
     this.#options = options;
     this.pulse = new Pulse(options.runtime);
     this.#inserts = new Batcher({
-      run: (jobs) => this.#insert(jobs),
+      run: (jobs, isRepeated) => this.#insert(jobs, isRepeated),
       defer: (callback) => options.runtime.defer(callback),
       maxItems: options.store.batchItems ?? BATCH_ITEMS,
       atOnce: options.store.insertsAtOnce,
@@ -182,12 +182,12 @@ export class Producer {
   }
 
   /** One batch after the other, so that what is spooled keeps the order of its callers. */
-  async #insert(jobs: readonly NewJob[]): Promise<Taken[]> {
+  async #insert(jobs: readonly NewJob[], isRepeated: boolean): Promise<Taken[]> {
     const { spooler } = this.#options;
-    if (!spooler) return this.#insertPatiently(jobs);
+    if (!spooler) return this.#insertPatiently(jobs, isRepeated);
     if (!(await spooler.isWaiting())) {
       try {
-        return await this.#insertPatiently(jobs);
+        return await this.#insertPatiently(jobs, isRepeated);
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error;
       }
@@ -196,13 +196,14 @@ export class Producer {
     return jobs.map(({ id }) => ({ outcome: "spooled", id }));
   }
 
-  async #insertPatiently(jobs: readonly NewJob[]): Promise<InsertResult[]> {
+  async #insertPatiently(jobs: readonly NewJob[], isRepeated: boolean): Promise<InsertResult[]> {
     const { store, runtime, ready } = this.#options;
     let isUnknown = false;
     for (let tries = 1; ; tries += 1) {
       try {
         await ready().catch(asNotSent);
-        const results = await store.insert(jobs);
+        const areNew = !isRepeated && tries === 1;
+        const results = await store.insert(jobs, { areNew });
         this.pulse.answered();
         return repeatedAsAdded(results, jobs, tries > 1);
       } catch (error) {

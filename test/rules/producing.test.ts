@@ -149,9 +149,11 @@ describe.each(STORES)("producing and waiting on %s", (name) => {
 
   it("a lost reply is asked for again and is no duplicate", async () => {
     let losses = 0;
+    const areNew: unknown[] = [];
     const lossy = (store: Store): Store => ({
       ...store,
       insert: async (jobs, options) => {
+        areNew.push(options?.areNew);
         const results = await store.insert(jobs, options);
         if ((losses += 1) < 3) throw new StoreUnavailableError("lost", { mayHaveHappened: true });
         return results;
@@ -162,6 +164,7 @@ describe.each(STORES)("producing and waiting on %s", (name) => {
     await world.advance(1_000);
     expect(await enqueuing).toMatchObject({ status: "added" });
     expect(losses).toBe(3);
+    expect(areNew).toEqual([true, false, false]);
     expect((await hf.jobs()).jobs).toHaveLength(1);
   });
 

@@ -6,8 +6,7 @@
  */
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { insertFresh, isPlain } from "./fresh.ts";
-import { guarded } from "./guard-ids.ts";
+import { insertFresh, isPlain, packsWith } from "./fresh.ts";
 import { isTooLate } from "./mongodb-error.ts";
 import type { JobDocument } from "./schema.ts";
 import { slimJob } from "./whole-job.ts";
@@ -22,13 +21,18 @@ export interface Added {
   readonly busy: ReadonlySet<JobDocument>;
 }
 
-export async function addFree(db: Database, jobs: readonly JobDocument[]): Promise<Added> {
+export async function addFree(
+  db: Database,
+  jobs: readonly JobDocument[],
+  /** Nobody else knows their ids. */
+  { areNew }: { readonly areNew: boolean },
+): Promise<Added> {
   const busy = new Set<JobDocument>();
   if (jobs.length === 0) return { refused: new Set(), busy };
   const isQuick = db.isInTransaction || jobs.every(({ k }) => k == null);
   try {
     const limits = isQuick ? {} : { maxTimeMS: TOGETHER_MS };
-    return { refused: await insertJobs(db, jobs, limits), busy };
+    return { refused: await insertJobs(db, jobs, { limits, areNew }), busy };
   } catch (error) {
     if (isQuick || !isTooLate(error)) throw error;
     return addAlone(db, jobs);
@@ -47,7 +51,7 @@ async function addAlone(db: Database, jobs: readonly JobDocument[]): Promise<Add
   for (let start = 0; start < keyed.length; start += AT_ONCE) {
     const some = keyed.slice(start, start + AT_ONCE).map(async (job) => {
       try {
-        const taken = await insertJobs(db, [job], { maxTimeMS: ALONE_MS });
+        const taken = await insertJobs(db, [job], { limits: { maxTimeMS: ALONE_MS } });
         if (taken.size > 0) refused.add(job);
       } catch (error) {
         if (!isTooLate(error)) throw error;
@@ -66,18 +70,30 @@ async function addAlone(db: Database, jobs: readonly JobDocument[]): Promise<Add
 async function insertJobs(
   db: Database,
   jobs: readonly JobDocument[],
-  limits: Document = {},
+  { limits = {}, areNew = false }: { readonly limits?: Document; readonly areNew?: boolean } = {},
 ): Promise<Set<JobDocument>> {
-  const plain = db.isInTransaction ? [] : jobs.filter(isPlain);
+  const mayBeFresh = areNew && !db.isInTransaction;
+  const plain = mayBeFresh ? jobs.filter(isPlain) : [];
   const refused = plain.length === 0 ? new Set<JobDocument>() : await insertFresh(db, plain);
   if (plain.length === jobs.length) return refused;
   const others = plain.length === 0 ? jobs : jobs.filter((job) => !isPlain(job));
-  const taken = await guarded(db, others, async (free) => {
-    const documents = free.map(slimJob);
-    const there = db.isInTransaction
-      ? await db.insert("jobs", documents, limits)
-      : await db.insertRepeatable("jobs", documents, limits);
-    return new Set(free.filter((_, index) => there.has(index)));
-  });
-  return new Set([...refused, ...taken]);
+  // First: one that is fresh leaves for the jobs, where its id is refused.
+  const waiting = areNew ? new Set<string>() : await idsWaiting(db, others);
+  const free = others.filter(({ _id }) => !waiting.has(_id));
+  const documents = free.map(slimJob);
+  const taken = db.isInTransaction
+    ? await db.insert("jobs", documents, limits)
+    : await db.insertRepeatable("jobs", documents, limits);
+  for (const job of others) if (waiting.has(job._id)) refused.add(job);
+  for (const index of taken) refused.add(free[index] as JobDocument);
+  return refused;
+}
+
+/** Those of them that are among the fresh ones, as a first try may be whose reply got lost. */
+async function idsWaiting(db: Database, jobs: readonly JobDocument[]): Promise<Set<string>> {
+  const packs = await packsWith(
+    db,
+    jobs.map(({ _id }) => _id),
+  );
+  return new Set(packs.flatMap(({ ids }) => ids));
 }

@@ -39,6 +39,11 @@ export class Clock {
     return this.#seen;
   }
 
+  /** It may be moved by hand, also between two calls that follow each other at once. */
+  get isStill(): boolean {
+    return this.#still !== null;
+  }
+
   /** The same instant for a pipeline of the server, in milliseconds. */
   expression(): unknown {
     if (this.#still !== null) return this.saw(this.#still());

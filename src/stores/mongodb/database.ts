@@ -7,6 +7,7 @@ import type { Clock } from "./clock.ts";
 import type { CollectionLike, CursorLike, DbLike, Document, SessionLike } from "./driver-like.ts";
 import { duplicatesIn, duplicatesOf } from "./mongodb-error.ts";
 import type { KnownQueues } from "./known-queues.ts";
+import { Numbers, type Reserved } from "./numbers.ts";
 import type { CollectionName } from "./schema.ts";
 
 /** Numbers come back as numbers, whatever the caller's own client is set to. */
@@ -42,14 +43,6 @@ export interface FindOptions {
   readonly allowDiskUse?: true;
 }
 
-export interface Reserved {
-  /** The first of the numbers. */
-  readonly first: number;
-  readonly now: number;
-  /** Another one each time that the bound of a queue was changed. */
-  readonly bounds: string;
-}
-
 /** What becomes of these documents, if the filter fits them. */
 export interface SameUpdate {
   readonly ids: readonly string[];
@@ -60,13 +53,16 @@ export interface SameUpdate {
 export class Database {
   readonly options: DatabaseOptions;
   readonly #collections = new Map<CollectionName, CollectionLike>();
-  /** The last call for numbers. */
-  #reserving: Promise<unknown> = Promise.resolve();
+  readonly numbers: Numbers;
   readonly #common: Document;
 
   constructor(options: DatabaseOptions) {
     this.options = options;
-    const { session, deadlineMs } = options;
+    const { session, deadlineMs, clock } = options;
+    this.numbers = new Numbers({
+      ask: (count) => this.#reserve(count),
+      looksAhead: !clock.isStill,
+    });
     this.#common = { maxTimeMS: deadlineMs, ...(session === undefined ? {} : { session }) };
   }
 
@@ -97,14 +93,8 @@ export class Database {
    * So many numbers that nobody else gets, each greater than all before, and the time. They follow the
    * clock, so that they grow even if this write is lost with a primary; hence its light write. The time is kept
    * with them, for processes that come later. Outside of a caller's transaction, which would keep
-   * everybody else from it. One call after the other, so that calls get them in their order.
+   * everybody else from it.
    */
-  async reserve(count: number): Promise<Reserved> {
-    const reserved = this.#reserving.then(() => this.#reserve(count));
-    this.#reserving = reserved.catch(() => {});
-    return reserved;
-  }
-
   async #reserve(count: number): Promise<Reserved> {
     const { clock, prefix } = this.options;
     const now = { $max: [{ $ifNull: ["$now", 0] }, clock.expression()] };

@@ -177,6 +177,17 @@ describe("an insert that is repeated", () => {
     expect(await outcomes(jobs)).toEqual(["added", "added", "added"]);
   });
 
+  it("makes one job of it, also if the first try arrives after the second", async () => {
+    const jobs = newJobs(3);
+    expect(await outcomes(jobs)).toEqual(["added", "added", "added"]);
+    const late = await store.insert(jobs, { areNew: true });
+    expect(late.map(({ outcome }) => outcome)).toEqual(["added", "added", "added"]);
+    expect(ids(await takeExactly(store, 3))).toEqual(ids(jobs));
+    expect((await store.lease(leaseRequest(3))).jobs).toEqual([]);
+    expect(await waiting()).toEqual([]);
+    expect(await countsOf(store)).toMatchObject({ ready: 0, processing: 3 });
+  });
+
   it("makes one job of each, however many come at once", async () => {
     const jobs = newJobs(6) as [NewJob, ...NewJob[]];
     const calls = [jobs, jobs.slice(3), [jobs[0]], jobs.toReversed(), jobs.slice(0, 2), jobs];
@@ -184,40 +195,5 @@ describe("an insert that is repeated", () => {
     expect(all.filter(({ outcome }) => outcome === "added")).toHaveLength(6);
     expect((await countsOf(store)).ready).toBe(6);
     expect(new Set(ids(await takeExactly(store, 6))).size).toBe(6);
-  });
-});
-
-describe("a guard that a dead process has left up", () => {
-  async function leaveGuard({ id }: NewJob): Promise<void> {
-    const fresh = database.db.collection<{ _id: string; ids: string[]; until: number }>(
-      "holdfast_fresh",
-    );
-    await fresh.insertOne({ _id: "guard of the dead", ids: [id], until: now + 5_000 });
-  }
-
-  it("keeps its id for a while, and then nobody from it", async () => {
-    const [job] = newJobs(1) as [NewJob];
-    await leaveGuard(job);
-    await expect(store.insert([job])).rejects.toThrow("try again");
-    now += 6_000;
-    expect(await store.insert([job])).toMatchObject([{ outcome: "added" }]);
-    expect(ids(await takeExactly(store, 1))).toEqual([job.id]);
-  });
-
-  it("keeps nobody from the repeat of what it guarded", async () => {
-    const [job] = newJobs(1, { delayMs: 50 }) as [NewJob];
-    await leaveGuard(job);
-    expect(await store.insert([job])).toMatchObject([{ outcome: "added" }]);
-    expect(await store.insert([job])).toMatchObject([{ outcome: "duplicate" }]);
-    now += 6_000;
-    await store.prune([], 10);
-    expect(ids(await takeExactly(store, 1))).toEqual([job.id]);
-  });
-
-  it("is cleared by a chore", async () => {
-    await leaveGuard(newJobs(1)[0] as NewJob);
-    now += 6_000;
-    await store.prune([], 10);
-    expect(await waiting()).toEqual([]);
   });
 });

@@ -1,7 +1,8 @@
 /**
- * Plain new jobs, in line from the beginning: without a key, due at once, nobody's children, and small.
- * They wait in a collection of their own, with few indexes, because coming and going there is all that
- * most jobs ever do. Those that come together and stand next to each other share a document.
+ * Plain new jobs, in line from the beginning: without a key, due at once, nobody's children, and small;
+ * and nobody else has their ids. They wait in a collection of their own, with few indexes, because coming
+ * and going there is all that most jobs ever do. Those that come together and stand next to each other
+ * share a document.
  *
  * A job leaves it when somebody has written it among the jobs, with a pack that leases it, or as a
  * document that was changed. That happens first, so a job may be in both for a moment, or longer if a
@@ -23,7 +24,7 @@ export function isPlain(job: JobDocument): boolean {
   return isNew && dedupe == null && from == null && charactersOf(job) <= MOST_CHARACTERS;
 }
 
-/** Answers those whose id is taken, here or among the jobs, and those that shared a document with one. */
+/** Answers those that were refused: somebody has their numbers. */
 export async function insertFresh(
   db: Database,
   jobs: readonly JobDocument[],
@@ -33,35 +34,12 @@ export async function insertFresh(
     "fresh",
     parcels.map(({ document }) => document),
   );
-  const taken = new Set(parcels.flatMap((one, index) => (refused.has(index) ? one.jobs : [])));
-  const added = parcels.filter((_, index) => !refused.has(index));
-  const ids = added.flatMap((one) => one.jobs.map(({ _id }) => _id));
-  // Afterwards: a job that was here before leaves only when it is among the jobs.
-  const held = await idsHeld(db, ids);
-  if (held.size === 0) return taken;
-  const own = added.flatMap(({ document }) => freshJobs(document as unknown as FreshPack));
-  await clearFresh(
-    db,
-    own.filter(({ _id }) => held.has(_id)),
-  );
-  for (const job of jobs) if (held.has(job._id)) taken.add(job);
-  return taken;
-}
-
-async function idsHeld(db: Database, ids: readonly string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set();
-  const found = await db.find<{ ids: string | readonly string[] }>(
-    "jobs",
-    { ids: { $in: ids } },
-    { projection: { _id: 0, ids: 1 }, hint: "ids" },
-  );
-  return new Set(found.flatMap((one) => one.ids));
+  return new Set(parcels.flatMap((one, index) => (refused.has(index) ? one.jobs : [])));
 }
 
 /** Those in which these jobs wait. */
 export function packsWith(db: Database, ids: readonly string[]): Promise<FreshPack[]> {
-  // Beside them are guards, which have only ids.
-  return db.find<FreshPack>("fresh", { ids: { $in: ids }, pack: { $exists: true } });
+  return db.find<FreshPack>("fresh", { ids: { $in: ids } });
 }
 
 /** As if they were documents among the jobs. */

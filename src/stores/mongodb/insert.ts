@@ -5,7 +5,7 @@
  */
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
-import type { InsertResult } from "../../core/store.ts";
+import type { InsertOptions, InsertResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { countReady } from "./fresh.ts";
@@ -23,16 +23,17 @@ const FIRST_VERSION = "";
 export async function insert(
   db: Database,
   jobs: readonly NewJob[],
-  { evenIfFull, told }: { readonly evenIfFull: boolean; readonly told: Told },
+  { evenIfFull = false, areNew = false, told }: InsertOptions & { readonly told: Told },
 ): Promise<InsertResult[]> {
-  const { first, now, bounds } = await db.reserve(jobs.length);
+  const { first, now, bounds, inserted } = await db.numbers.forInsert(jobs.length);
   const names = new Set(jobs.map(({ queue }) => queue));
   const queues = await db.options.known.of(db, names, bounds);
   const documents = jobs.map((job, index) => newDocument(job, { seq: first + index, now }));
   const rooms = evenIfFull ? [] : queues.filter(({ maxWaiting }) => maxWaiting !== undefined);
   const add = (room: Room | null): Promise<InsertResult[]> =>
-    addDocuments(db, documents, { now, room, looksFirst: room !== null });
+    addDocuments(db, documents, { now, room, areNew, looksFirst: room !== null });
   const results = rooms.length === 0 ? await add(null) : await inBounds(db, rooms, add);
+  inserted();
   for (const [index, result] of results.entries()) {
     const job = documents[index];
     if (result.outcome !== "added" || job === undefined) continue;
@@ -74,11 +75,17 @@ async function inBounds(
 export async function addDocuments(
   db: Database,
   documents: readonly JobDocument[],
-  how: { readonly now: number; readonly room?: Room | null; readonly looksFirst?: boolean },
+  how: {
+    readonly now: number;
+    readonly room?: Room | null;
+    readonly looksFirst?: boolean;
+    /** Nobody else knows their ids. */
+    readonly areNew?: boolean;
+  },
 ): Promise<InsertResult[]> {
-  const { now, room = null } = how;
+  const { now, room = null, areNew = false } = how;
   const results = new Map<JobDocument, InsertResult>();
-  let looksFirst = how.looksFirst === true || db.isInTransaction || mustLook(documents);
+  let looksFirst = how.looksFirst === true || db.isInTransaction || mustLook(documents, { areNew });
   let left = documents;
   for (let round = 0; left.length > 0; round++) {
     if (round >= MOST_ROUNDS) {
@@ -86,7 +93,7 @@ export async function addDocuments(
       throw new StoreUnavailableError(message, { mayHaveHappened: true });
     }
     const free = looksFirst ? await lookFirst(db, left, { now, room, results }) : left;
-    const { refused, busy } = await addFree(db, free);
+    const { refused, busy } = await addFree(db, free, { areNew: areNew && round === 0 });
     for (const job of free) {
       if (busy.has(job)) results.set(job, { outcome: "busy" });
       else if (!refused.has(job)) results.set(job, { outcome: "added", id: job._id });
@@ -102,14 +109,16 @@ export async function addDocuments(
  * What the indexes cannot decide: a job that asks for a key without taking it, which they do not see;
  * and jobs of one call that are in each other's way, where the order of the questions counts.
  */
-function mustLook(documents: readonly JobDocument[]): boolean {
-  const keys = documents.flatMap((job) => askedKey(job) ?? []);
+function mustLook(
+  documents: readonly JobDocument[],
+  { areNew }: { readonly areNew: boolean },
+): boolean {
   const isRepeated = (names: readonly string[]): boolean => new Set(names).size < names.length;
-  return (
-    documents.some((job) => askedKey(job) !== (job.k ?? null)) ||
-    isRepeated(documents.map(({ _id }) => _id)) ||
-    isRepeated(keys)
-  );
+  if (!areNew && isRepeated(documents.map(({ _id }) => _id))) return true;
+  const keyed = documents.filter(({ dedupe }) => dedupe != null);
+  if (keyed.length === 0) return false;
+  const keys = keyed.flatMap((job) => askedKey(job) ?? []);
+  return keyed.some((job) => askedKey(job) !== (job.k ?? null)) || isRepeated(keys);
 }
 
 /** Answers those that nothing is in the way of; the results of the others are known now. */

@@ -8,7 +8,6 @@ import type { InsertResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { forget } from "./fresh.ts";
-import { takeDownGuards } from "./guard-ids.ts";
 import { lookUp } from "./look-up.ts";
 import { isRemembered } from "./moves.ts";
 import { isStub, isTombstone, pair, type AnyJob, type JobDocument } from "./schema.ts";
@@ -71,7 +70,6 @@ export class Standers {
       db,
       stubs.filter((stub) => stub.ids.some((id) => missing.has(id))),
     );
-    if (missing.size > 0) await takeDownGuards(db, now, [...missing]);
     await found.#clearExpired(db);
     return found;
   }

@@ -161,11 +161,10 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     },
     info: (): StoreInfo => describe(life?.facts ?? null, remembersMs),
     // Writes it down, too: another process must not be told less.
-    now: () => call(async (db) => (await db.reserve(0)).now),
+    now: () => call(async (db) => (await db.numbers.reserve(0)).now),
     onWakeup: (listener) => wakeups.listen(listener),
 
-    insert: (jobs, { evenIfFull = false } = {}) =>
-      some(jobs, (db, told) => insert(db, jobs, { evenIfFull, told })),
+    insert: (jobs, options) => some(jobs, (db, told) => insert(db, jobs, { ...options, told })),
     adopt: (jobs) => some(jobs, (db, told) => adopt(db, jobs, told)),
     lease: (request) => call((db, _, { leases }) => leases.lease(db, request)),
     renew: (renewals, leaseMs) => some(renewals, (db) => renew(db, renewals, leaseMs)),

@@ -85,7 +85,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     const database = new Database({ ...settings, db, ...memory });
     const wake = await setUp(database);
     // Whoever comes later begins where the clock has been.
-    const [id] = await Promise.all([idOf(database), database.reserve(0)]);
+    const [id] = await Promise.all([idOf(database), database.numbers.reserve(0)]);
     return { db: database, wake, facts, id, release };
   } catch (error) {
     await release().catch(() => {});

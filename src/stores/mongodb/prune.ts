@@ -11,7 +11,6 @@ import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit, writtenAs, type Edit } from "./edit.ts";
 import { forget } from "./fresh.ts";
-import { takeDownGuards } from "./guard-ids.ts";
 import { bury } from "./moves.ts";
 import { endOf } from "./packs.ts";
 import { ENDED, isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
@@ -202,7 +201,6 @@ async function sweep(db: Database, now: number, atMost: number): Promise<void> {
   // First: a pack that is not yet taken apart must not bring back a job that is forgotten.
   await tidyPacks(db, now, atMost);
   await forget(db, { gone: { $lte: now }, owed: absent }, atMost);
-  await takeDownGuards(db, now);
   await deleteRecords(db, { expiresAt: { $lte: now } }, atMost);
   const isIdle = { maxActive: absent, weight: absent };
   const held = { $elemMatch: { $or: [{ until: null }, { until: { $gt: now } }] } };

@@ -271,7 +271,7 @@ export const INDEXES: Readonly<Partial<Record<CollectionName, readonly Document[
   ],
   fresh: [
     { name: "ready", key: { ready: 1, group: 1, priority: 1, seq: 1, n: 1 } },
-    { name: "ids", key: { ids: 1 }, unique: true },
+    { name: "ids", key: { ids: 1 } },
   ],
   lines: [{ name: "line", key: { queue: 1, group: 1 } }],
   ledger: [

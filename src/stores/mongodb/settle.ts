@@ -195,7 +195,7 @@ async function prepareOwed(
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (total === 0) return settlements.map(() => null);
   const names = settlements.flatMap(({ spawn = [] }) => spawn.map(({ queue }) => queue));
-  const [{ first, now }] = await Promise.all([db.reserve(total), knowQueues(db, names)]);
+  const [{ first, now }] = await Promise.all([db.numbers.reserve(total), knowQueues(db, names)]);
   let next = first;
   return settlements.map(({ id, fence, spawn = [], entries = [], outbox = [] }, index) => {
     if (sizes[index] === 0) return null;

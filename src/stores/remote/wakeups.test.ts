@@ -60,6 +60,22 @@ describe("wakeups", () => {
     expect(sent).toEqual([]);
   });
 
+  it("go out at once, and then once in a while, however many come", async () => {
+    const sent: Wakeup[] = [];
+    const wakeups = new Wakeups();
+    wakeups.open(async (wakeup) => void sent.push(wakeup));
+    let turns = 0;
+    for (const until = performance.now() + 50; performance.now() < until; turns++) {
+      wakeups.done([`${turns}`], []);
+      await turn();
+      if (turns === 0) expect(sent).toHaveLength(1);
+    }
+    await wakeups.close();
+    expect(sent.flatMap(({ queues }) => queues)).toHaveLength(turns);
+    // One at once, at most one every ten milliseconds, and the last.
+    expect(sent.length).toBeLessThanOrEqual(8);
+  });
+
   it("that cannot be sent are no trouble", async () => {
     const wakeups = new Wakeups();
     wakeups.open(() => Promise.reject(new Error("the server is away")));

@@ -71,9 +71,16 @@ export class Wakeups {
     const sendFar = (): void => void this.#sendFar();
     if (this.#listeners.size === 0) setImmediate(sendFar);
     else setTimeout(sendFar, OWN_FIRST_MS);
+    this.#gather();
+  }
+
+  /** Until nothing came for so long. */
+  #gather(): void {
     this.#gathering = setTimeout(() => {
       this.#gathering = null;
+      if (this.#far.isEmpty) return;
       void this.#sendFar();
+      this.#gather();
     }, GATHER_MS);
   }
 

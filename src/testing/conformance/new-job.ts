@@ -78,7 +78,7 @@ export async function insertAll(store: Store, jobs: readonly NewJob[]): Promise<
   for (let from = 0; from < jobs.length; from += BATCH_ITEMS) {
     const batch = jobs.slice(from, from + BATCH_ITEMS);
     const expected = batch.map((job) => ({ outcome: "added", id: job.id }));
-    assert.deepEqual(await store.insert(batch), expected);
+    assert.deepEqual(await store.insert(batch, { areNew: true }), expected);
   }
 }
 

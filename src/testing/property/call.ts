@@ -71,7 +71,8 @@ async function answerOf(operation: Plain, store: Store, moment: Moment): Promise
   switch (operation.verb) {
     case "insert": {
       const jobs = operation.jobs.map((job) => resolve.newJob(job, moment));
-      return store.insert(jobs, { evenIfFull: operation.evenIfFull });
+      const { evenIfFull, areNew } = operation;
+      return store.insert(jobs, { evenIfFull, areNew });
     }
     case "adopt":
       return store.adopt(operation.jobs.map((job) => resolve.adoptedJob(job, moment)));

@@ -49,10 +49,12 @@ function working(draw: Draw, { batch, leaseLimits, reapLimits }: Size): Weighted
   const insert = is(draw, "insert", {
     jobs: batch(drawJob(draw)),
     evenIfFull: draw.from([false, false, false, true]),
+    areNew: draw.from([false, true]),
   });
   const insertAlike = is(draw, "insert", {
     jobs: batch(drawPlainJob(draw)),
     evenIfFull: draw.from([false]),
+    areNew: draw.from([true, true, false]),
   });
   const lease = is(draw, "lease", {
     worker: draw.from(["worker-1", "worker-2"]),

@@ -19,11 +19,13 @@ export interface Dump {
 }
 
 export async function dumpOf(store: Store, look: Look): Promise<Dump> {
-  const refs = JOB_IDS.map((id) => ({ id }));
+  const found = await findAll(store, {});
+  const ids = new Set([...JOB_IDS, ...found.map(({ id }) => id)]);
+  const refs = [...ids].map((id) => ({ id }));
   return {
     jobs: await store.get(refs),
     places: await eachOf(refs, (ref) => store.place(ref)),
-    found: await findAll(store, {}),
+    found,
     counts: await countsOf(store, look),
     queues: await eachOf(QUEUES, async (name) => {
       const { queue } = await store.lines(name, { limit: 1 });

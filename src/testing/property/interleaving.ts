@@ -14,6 +14,7 @@ import type { Draw } from "./draw.ts";
 import type { Dump } from "./dump.ts";
 import { FailedStep } from "./failed-step.ts";
 import type { Arbitrary } from "./fast-check.ts";
+import { Names } from "./names.ts";
 import type { Operation } from "./operation.ts";
 import { Oracle, type Done, type OracleSettings } from "./oracle.ts";
 import { Subject, type Performed } from "./subject.ts";
@@ -44,10 +45,11 @@ export async function playInterleaving(
   try {
     const { now, info } = subject;
     const story = new Story({ now, info, alone: false });
+    const names = new Names();
     for (const [index, { afterMs, operations }] of bouts.entries()) {
       await FailedStep.at(index, async () => {
         const pause = await subject.perform({ verb: "advance", ms: afterMs }, 0);
-        const calls = await allAtOnce(subject, operations, callers);
+        const calls = await allAtOnce(subject, names.resolve(operations), callers);
         const order = await story.explain(pause, calls, await subject.dump());
         for (const { learn } of order) learn(subject.book);
       });

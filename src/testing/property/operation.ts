@@ -92,7 +92,13 @@ export interface DrawnLedgerFilter {
 }
 
 export type Operation =
-  | { readonly verb: "insert"; readonly jobs: readonly DrawnJob[]; readonly evenIfFull: boolean }
+  | {
+      readonly verb: "insert";
+      readonly jobs: readonly DrawnJob[];
+      readonly evenIfFull: boolean;
+      /** The jobs are others than all that were called so before; `Names` sees to it. */
+      readonly areNew: boolean;
+    }
   | { readonly verb: "adopt"; readonly jobs: readonly DrawnAdoption[] }
   | ({ readonly verb: "lease" } & Required<LeaseRequest>)
   | {

@@ -10,6 +10,7 @@ import { drawAnyOperation } from "./draw-operations.ts";
 import type { Draw } from "./draw.ts";
 import { FailedStep } from "./failed-step.ts";
 import type { Arbitrary } from "./fast-check.ts";
+import { Names } from "./names.ts";
 import type { Operation } from "./operation.ts";
 import { Oracle } from "./oracle.ts";
 import { Subject } from "./subject.ts";
@@ -34,11 +35,14 @@ export async function playSequence(steps: readonly Step[], place: StorePlace): P
   try {
     const { now, info } = subject;
     const oracle = await Oracle.open({ now, info, alone: true });
+    const names = new Names();
     for (const [index, { caller, operation }] of steps.entries()) {
       await FailedStep.at(index, async () => {
-        const done = await subject.perform(operation, caller);
-        await oracle.follow([done]);
-        done.learn(subject.book);
+        for (const resolved of names.resolve([operation])) {
+          const done = await subject.perform(resolved, caller);
+          await oracle.follow([done]);
+          done.learn(subject.book);
+        }
       });
     }
     await FailedStep.at(steps.length - 1, async () => oracle.mustLookLike(await subject.dump()));

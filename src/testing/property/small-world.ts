@@ -16,13 +16,24 @@ export const ENTRY_IDS = ["entry-1", "entry-2", "entry-3", "entry-4", "entry-5"]
 /** The last one is as long as deleted jobs are remembered by default. */
 export const DURATIONS_MS = [0, 1, 10, 1_000, 60_000, 3_600_000] as const;
 
+const START = "01900000-0000-7000-8000-";
+/** Digits of the number of a name. */
+const NUMBER = 8;
+
 export const JOB_IDS: readonly NewJob["id"][] = Array.from(
   { length: 16 },
-  (_, number) => `01900000-0000-7000-8000-${String(number).padStart(12, "0")}`,
+  (_, number) => START + String(number).padStart(12, "0"),
 );
 
-/** For people: `job-7`. */
+/** Of the n-th new job that has this name; 0: of the one that need not be new. */
+export function jobId(name: NewJob["id"], nth: number): NewJob["id"] {
+  return START + String(nth).padStart(12 - NUMBER, "0") + name.slice(-NUMBER);
+}
+
+/** For people: `job-7`, or `job-7.2` of the second new one of that name. */
 export function shortId(id: string): string {
-  const number = JOB_IDS.indexOf(id);
-  return number === -1 ? id : `job-${number}`;
+  if (!id.startsWith(START)) return id;
+  const digits = id.slice(START.length);
+  const nth = Number(digits.slice(0, -NUMBER));
+  return `job-${Number(digits.slice(-NUMBER))}${nth === 0 ? "" : `.${nth}`}`;
 }
