@@ -6,8 +6,8 @@ import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { lookUpJobs } from "./look-up.ts";
 import { isRemembered } from "./moves.ts";
-import { jobsOf, parcelsOf } from "./packs.ts";
-import { isTombstone, type JobDocument, type Pack } from "./schema.ts";
+import { parcelsOf } from "./packs.ts";
+import { isTombstone, type JobDocument } from "./schema.ts";
 
 /** How often those that shared a pack with somebody else's job are tried again without it. */
 const MOST_ROUNDS = 3;
@@ -38,8 +38,8 @@ export async function claimFresh(
     const parcels = parcelsOf(left, lease);
     const documents = parcels.map(({ document }) => document);
     const refused = await db.insertRepeatable("jobs", documents);
-    for (const [index, document] of documents.entries()) {
-      if (!refused.has(index)) own.push(...jobsOf(document as unknown as Pack));
+    for (const [index, { document, jobs: some }] of parcels.entries()) {
+      if (!refused.has(index)) own.push(...packedAs(document, some, lease));
     }
     if (refused.size === 0) break;
     const lost = parcels.filter((_, index) => refused.has(index)).map((parcel) => parcel.jobs);
@@ -56,6 +56,13 @@ export async function claimFresh(
   for (const { _id } of own) past.add(_id);
   onTaken(jobs.filter(({ _id }) => past.has(_id)));
   return own;
+}
+
+/** As they are now that they are in this pack. */
+function packedAs({ _id }: Document, jobs: readonly JobDocument[], lease: Document): JobDocument[] {
+  const pack = String(_id);
+  const n = jobs.length;
+  return jobs.map((job, index) => ({ ...job, ...lease, packed: { pack, index, n } }));
 }
 
 /** All that waited in one document. */

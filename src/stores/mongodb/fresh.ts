@@ -11,7 +11,7 @@
  */
 import { LIGHTLY, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { charactersOf, jobsOf, parcelsInLine } from "./packs.ts";
+import { charactersOf, parcelsInLine } from "./packs.ts";
 import type { FreshPack, JobDocument, Tombstone } from "./schema.ts";
 
 /** Each lease sends it back to the server. */
@@ -42,12 +42,39 @@ export function packsWith(db: Database, ids: readonly string[]): Promise<FreshPa
   return db.find<FreshPack>("fresh", { ids: { $in: ids } });
 }
 
-/** As if they were documents among the jobs. */
+/** As if they were documents among the jobs. Field by field: each lease does it for every job it sees. */
 export function freshJobs(document: FreshPack): JobDocument[] {
-  const { _id: pack, n } = document;
+  const { _id: pack, n, ids, queue, type, status } = document;
   const waits = { pack, n };
-  return jobsOf({ ...document, _id: "", left: n }).map(({ packed: _packed, ...job }) => {
-    return { ...job, ids: job._id, v: "", fresh: true, waits };
+  return document.pack.map((body, index) => {
+    const _id = ids[index] ?? "";
+    const createdAt = body.createdAt ?? document.createdAt ?? 0;
+    return {
+      _id,
+      ids: _id,
+      ready: queue,
+      group: body.group ?? document.group ?? "",
+      priority: body.priority ?? document.priority ?? 0,
+      seq: body.seq,
+      type,
+      queue,
+      status,
+      fresh: true,
+      v: "",
+      maxAttempts: body.maxAttempts ?? document.maxAttempts ?? 0,
+      attempts: 0,
+      crashes: 0,
+      deferrals: 0,
+      fence: 0,
+      createdAt,
+      updatedAt: createdAt,
+      runAt: createdAt,
+      tags: body.tags ?? null,
+      meta: body.meta ?? null,
+      trace: body.trace ?? null,
+      payload: body.payload,
+      waits,
+    };
   });
 }
 

@@ -162,22 +162,29 @@ export class Leases {
     const { db, now } = call;
     let taken = 0;
     let collisions = 0;
+    let isBarren = false;
+    /** How often the last line was passed since there was anything to take. */
+    let rounds = 0;
     for (let windows = 0; taken < atMost && windows < MOST_WINDOWS; windows++) {
       const turn = this.#turns.get(queue._id) ?? FIRST_TURN;
       // Behind the gate one looks again: what counts is what is so there.
       const seen = gate === null ? call.glance : null;
       call.glance = null;
-      const look = { now, turn, jobs: atMost - taken, heads: seen?.heads };
+      const look = { now, turn, jobs: atMost - taken, isBarren, heads: seen?.heads };
       const window = await this.#walk.look(db, queue, look);
       if (gate === null) this.#remember(queue._id, window);
       const ring = ringOf(window, turn);
-      const most = atATime(Math.min(atMost - taken, window.room), ring.length);
+      const isOneTurn = !window.isAll && !isBarren;
+      const most = atATime(Math.min(atMost - taken, window.room), ring.length, isOneTurn);
       const wanted = { jobs: most, ofCapped: call.cappedLeft };
       const plan = planTurns(ring, wanted, { current: turn, keyOf: ({ group }) => group });
-      if (plan.quotas.length === 0) {
-        if (window.room <= 0 || !this.#goOn(queue, window)) break;
+      isBarren = plan.quotas.length === 0;
+      if (isBarren) {
+        if (window.range.until === null) rounds++;
+        if (window.room <= 0 || rounds > 1 || !this.#goOn(queue, window)) break;
         continue;
       }
+      rounds = 0;
       const found = seenBy(seen, plan) ?? (await this.#candidates(db, queue, plan));
       if (found.length === 0) {
         this.#crowds.left(queue._id);
@@ -187,7 +194,7 @@ export class Leases {
       this.#measure(queue._id, found);
       const { worker, leaseMs } = call.request;
       const onTaken = (some: readonly JobDocument[]): void =>
-        db.options.clearing.begin(clearFresh(db, some));
+        db.options.clearing.begin(clearFresh(db, some), window.range);
       const isCrowded = this.#crowds.isCrowded(queue._id);
       const how = { queue: queue._id, worker, leaseMs, now, isCrowded, onTaken };
       const jobs = await claim(db, found, how);
@@ -195,7 +202,7 @@ export class Leases {
         await unclaim(db, jobs);
         break;
       }
-      this.#turns.set(queue._id, plan.turn);
+      this.#turns.set(queue._id, turnAfter(plan, ring, window));
       taken += jobs.length;
       call.cappedLeft -= cappedAmong(jobs, ring);
       for (const job of jobs) call.jobs.push(leasedOf(job));
@@ -221,10 +228,9 @@ export class Leases {
   }
 
   /** On to the next window; after the last one, once more through all lines. */
-  #goOn(queue: QueueDocument, { isAll, end }: Window): boolean {
+  #goOn(queue: QueueDocument, { isAll, range }: Window): boolean {
     if (isAll) return false;
-    this.#turns.set(queue._id, { line: end, left: 0 });
-    if (end === null) this.#walk.forget(queue);
+    this.#turns.set(queue._id, { line: range.until, left: 0 });
     return true;
   }
 }
@@ -245,10 +251,19 @@ function seenBy(seen: Glance | null, { quotas }: LinesPlan): readonly JobDocumen
   return first.slice(0, only.jobs);
 }
 
-/** The first jobs of the lines are known, and what is behind them is a question for each line. */
-function atATime(jobs: number, lines: number): number {
+/**
+ * The first jobs of the lines are known, and what is behind them is a question for each line. The lines
+ * of one window have one turn before those of the next, unless there are none.
+ */
+function atATime(jobs: number, lines: number, isOneTurn: boolean): number {
   const isFewOfMany = lines > MANY_LINES && jobs <= FEW_JOBS * lines;
-  return isFewOfMany ? Math.min(jobs, lines) : jobs;
+  return isFewOfMany || isOneTurn ? Math.min(jobs, lines) : jobs;
+}
+
+/** Of a window's only open line the turn has ended: there are other windows. */
+function turnAfter({ turn }: LinesPlan, ring: readonly ReadyLine[], { isAll }: Window): GroupTurn {
+  const [only] = ring;
+  return isAll || only === undefined || ring.length > 1 ? turn : { line: only.group, left: 0 };
 }
 
 function toArray<T>(one: T | undefined): T[] {

@@ -2,10 +2,11 @@
  * Which lines of a queue have ready jobs. Leases are found through lines, never through jobs: the
  * server jumps from line to line through its index, so a line of a million jobs is one step.
  *
- * A queue of very many lines is walked a window at a time. Where a window ends is known from the last
- * walk through all of them.
+ * A queue of very many lines is walked a window at a time. Where a window ends is known from the last walk
+ * through the same lines.
  */
 import type { Turn, TurnTaker } from "../../core/turns.ts";
+import { EVERYWHERE, type GroupRange } from "./clearing.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { runningIn } from "./running.ts";
@@ -34,8 +35,7 @@ export interface Window {
   readonly lines: readonly ReadyLine[];
   /** How many more jobs of the queue may be leased. */
   readonly room: number;
-  /** The end of it, if there are more lines behind it. */
-  readonly end: string | null;
+  readonly range: GroupRange;
   /** All lines of the queue are in it. */
   readonly isAll: boolean;
 }
@@ -45,59 +45,49 @@ interface Look {
   readonly turn: GroupTurn;
   /** How many jobs are wanted. */
   readonly jobs: number;
+  /** The window before this one had nothing to take. */
+  readonly isBarren?: boolean;
   /** Of all lines, if they were read already. */
   readonly heads?: readonly Head[] | undefined;
 }
 
 export class LineWalk {
-  /** The groups of the queues that have more than fit into a window, sorted; null: to be read again. */
-  readonly #known = new Map<string, readonly string[] | null>();
+  /** The groups of the queues that have many lines, sorted, each as it was seen last. */
+  readonly #known = new Map<string, readonly string[]>();
 
   /** All lines if they are few, else a window that begins with the one whose turn it is. */
   async look(db: Database, queue: QueueDocument, look: Look): Promise<Window> {
-    const { now, turn, jobs, heads } = look;
-    const known = heads === undefined ? await this.#groupsOf(db, queue._id) : [];
-    if (known.length > LARGEST_WINDOW) {
-      const { line: group, left } = turn;
-      const from = group === null ? 0 : known.findIndex((one) => one > group);
-      // A few more than jobs: some lines may be held, or have come to their end.
-      const lines = Math.max(SMALLEST_WINDOW, Math.min(LARGEST_WINDOW, Math.ceil(jobs * 1.1)));
-      const end = from === -1 ? null : (known[from + lines] ?? null);
-      const start = group === null ? {} : { [left > 0 ? "$gte" : "$gt"]: group };
-      const range = { ...start, ...(end === null ? {} : { $lte: end }) };
-      return { ...(await linesIn(db, queue, { now, range })), end, isAll: false };
-    }
-    const all = await linesIn(db, queue, { now, ...(heads === undefined ? {} : { heads }) });
-    if (all.lines.length > LARGEST_WINDOW) {
-      const groups = all.lines.map(({ group }) => group);
-      this.#known.set(queue._id, groups);
-    }
-    return { ...all, end: null, isAll: true };
+    const { now, heads } = look;
+    const known = this.#known.get(queue._id);
+    const isAll = heads !== undefined || known === undefined;
+    const range = isAll ? EVERYWHERE : windowOf(known, look);
+    const seen = await linesIn(db, queue, { now, range, heads });
+    this.#learn(queue._id, seen.lines, range);
+    return { ...seen, range, isAll };
   }
 
-  /** None if they are few. */
-  async #groupsOf(db: Database, queue: string): Promise<readonly string[]> {
-    const known = this.#known.get(queue);
-    if (known !== null) return known ?? [];
-    const groups = await readGroups(db, queue);
+  /** Other lines have come in between, and some have gone. */
+  #learn(queue: string, lines: readonly ReadyLine[], { after, until }: GroupRange): void {
+    const known = this.#known.get(queue) ?? [];
+    const before = after === null ? [] : known.filter((group) => group <= after);
+    const behind = until === null ? [] : known.filter((group) => group > until);
+    const groups = [...before, ...lines.map(({ group }) => group), ...behind];
     if (groups.length > LARGEST_WINDOW) this.#known.set(queue, groups);
     else this.#known.delete(queue);
-    return groups;
-  }
-
-  /** Once round: lines have come and gone, so their groups are read again. */
-  forget({ _id }: QueueDocument): void {
-    if (this.#known.has(_id)) this.#known.set(_id, null);
   }
 }
 
-/** The groups alone: the index knows them. */
-async function readGroups(db: Database, queue: string): Promise<string[]> {
-  const names = lineStages(queue);
-  const all = [...names, db.unionWith("jobs", names)];
-  await db.options.clearing.done();
-  const groups = (await db.aggregate<{ _id: string }>("fresh", all)).map(({ _id }) => _id);
-  return [...new Set(groups)].sort((a, b) => (a < b ? -1 : 1));
+/** Behind the last line one begins again. */
+function windowOf(known: readonly string[], { turn, jobs, isBarren = false }: Look): GroupRange {
+  const { line, left } = turn;
+  const isNext = (group: string): boolean =>
+    line === null || (left > 0 ? group >= line : group > line);
+  const start = Math.max(0, known.findIndex(isNext));
+  // A few more than jobs: some lines may be held, or have come to their end.
+  const few = Math.max(SMALLEST_WINDOW, Math.ceil(jobs * 1.1));
+  const end = start + (isBarren ? LARGEST_WINDOW : Math.min(LARGEST_WINDOW, few));
+  const until = end < known.length ? known[end - 1] : null;
+  return { after: known[start - 1] ?? null, until: until ?? null };
 }
 
 /** Ready jobs are fresh, or have documents of their own. */
@@ -126,11 +116,16 @@ export function walkOf(place: Place, queue: string, range: Document = {}): Docum
   ];
 }
 
-async function headsIn(db: Database, queue: string, range: Document): Promise<Head[]> {
-  // What was taken from a window is cleared before one comes round to it again.
-  if (!("group" in range)) await db.options.clearing.done();
-  const [fresh, jobs] = PLACES.map((place) => walkOf(place, queue, range));
+async function headsIn(db: Database, queue: string, range: GroupRange): Promise<Head[]> {
+  await db.options.clearing.done(range);
+  const [fresh, jobs] = PLACES.map((place) => walkOf(place, queue, groupsIn(range)));
   return db.aggregate<Head>("fresh", [...(fresh ?? []), db.unionWith("jobs", jobs ?? [])]);
+}
+
+function groupsIn({ after, until }: GroupRange): Document {
+  if (after === null && until === null) return {};
+  const from = after === null ? {} : { $gt: after };
+  return { group: { ...from, ...(until === null ? {} : { $lte: until }) } };
 }
 
 /** By group; each of them has one or two heads. */
@@ -145,14 +140,13 @@ export async function linesIn(
   queue: QueueDocument,
   look: {
     readonly now: number;
-    readonly range?: Record<string, string>;
-    readonly heads?: readonly Head[];
+    readonly range?: GroupRange;
+    readonly heads?: readonly Head[] | undefined;
   },
 ): Promise<{ readonly lines: ReadyLine[]; readonly room: number }> {
-  const { now, range = {} } = look;
+  const { now, range = EVERYWHERE } = look;
   const name = queue._id;
-  const isRange = Object.keys(range).length > 0;
-  const heads = byGroup(look.heads ?? (await headsIn(db, name, isRange ? { group: range } : {})));
+  const heads = byGroup(look.heads ?? (await headsIn(db, name, range)));
   const names = heads.map(([group]) => group);
   const groups = { $in: names };
   const isCappedQueue = hasCaps(queue);
