@@ -61,6 +61,8 @@ export class Database {
     const { session, deadlineMs, clock } = options;
     this.numbers = new Numbers({
       ask: (count) => this.#reserve(count),
+      // Of the time that a verb has, so that some is left for those behind it.
+      deadlineMs: deadlineMs / 2,
       looksAhead: !clock.isStill,
     });
     this.#common = { maxTimeMS: deadlineMs, ...(session === undefined ? {} : { session }) };

@@ -7,6 +7,9 @@
  * Such numbers are good for this turn of the event loop only: nothing that the process hears of later is
  * inserted with them, so whoever was told of a job comes behind it.
  */
+import { StoreUnavailableError } from "../../core/errors.ts";
+import { withDeadline } from "../remote/with-deadline.ts";
+
 export interface Reserved {
   /** The first of the numbers. */
   readonly first: number;
@@ -18,6 +21,8 @@ export interface Reserved {
 export interface NumbersOptions {
   /** So many numbers that nobody else gets, each greater than all before. */
   readonly ask: (count: number) => Promise<Reserved>;
+  /** The next in the row must not wait for ever for an answer that never comes. */
+  readonly deadlineMs: number;
   readonly looksAhead: boolean;
 }
 
@@ -37,9 +42,17 @@ export class Numbers {
   }
 
   reserve(count: number): Promise<Reserved> {
-    const reserved = this.#asking.then(() => this.#options.ask(count));
+    const reserved = this.#asking.then(() => this.#askInTime(count));
     this.#asking = reserved.catch(() => {});
     return reserved;
+  }
+
+  #askInTime(count: number): Promise<Reserved> {
+    const { ask, deadlineMs } = this.#options;
+    return withDeadline(ask(count), deadlineMs, () => {
+      const message = `MongoDB gave no numbers for new jobs within ${deadlineMs} ms`;
+      return new StoreUnavailableError(message, { mayHaveHappened: false });
+    });
   }
 
   /** The numbers of one insert, and how to say that it is done. */
