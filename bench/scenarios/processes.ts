@@ -14,8 +14,8 @@ export const processes: Scenario = {
 
 function variant(label: string, count: number, size: Size): Variant {
   const { skip, count: jobs } = usualStretch(size);
-  // The code of each of eight gets as hot as that of one elsewhere.
-  const stretch = { skip: 8 * skip, count: 2 * jobs };
+  // The code of each of eight gets as hot as that of one: by as many jobs for each.
+  const stretch = { skip: count * 4 * skip, count: 2 * jobs };
   // Eight of them lease ahead.
   const prefill = { ready: readyFor(stretch, 4) };
   const measure = (bench: MeasureBench): Promise<Metrics> => drainBy(count, bench, stretch);
