@@ -26,6 +26,8 @@ export interface Glance {
   readonly heads: readonly Head[];
   /** Perhaps fewer than were asked for. */
   readonly first: readonly JobDocument[];
+  /** There were no others in that line. */
+  readonly isWhole: boolean;
 }
 
 export async function glance(db: Database, name: string, asked: Asked): Promise<Glance> {
@@ -55,8 +57,11 @@ export async function glance(db: Database, name: string, asked: Asked): Promise<
     else if ("dueAt" in one) dueAt = Number(one["dueAt"]);
     else queue = one;
   }
+  const fresh = first.filter((one) => "pack" in one).length;
+  const most = Math.max(fresh, first.length - fresh);
   return {
     asked,
+    isWhole: asked.skip === 0 && most < asked.documents,
     queue: queue as QueueDocument | undefined,
     dueAt,
     heads: heads as Head[],

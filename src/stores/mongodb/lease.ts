@@ -55,6 +55,8 @@ interface Call {
   glance: Glance | null;
   /** It did not get all that it wanted, but enough. */
   isContent: boolean;
+  /** When the next job falls due, if it was seen that nothing else is left to take; else null. */
+  onlyDueAt: number | null;
 }
 
 export class Leases {
@@ -75,7 +77,7 @@ export class Leases {
     const [glance, now] = await Promise.all([this.#glance(db, names, request), db.now()]);
     const queues = glance === null ? await findQueues(db, names) : toArray(glance.queue);
     const demands = demandsOf(request, queues);
-    const fresh = { jobs: [], cappedLeft: cappedLimit, isContent: false };
+    const fresh = { jobs: [], cappedLeft: cappedLimit, isContent: false, onlyDueAt: null };
     const call: Call = { db, now, request, glance, ...fresh };
     const open = demands.filter(({ queue }) => heldUntil(queue.holds, now) === null);
     if (glance === null || glance.dueAt <= now) {
@@ -96,10 +98,14 @@ export class Leases {
       if (call.jobs.length < MANY_JOBS) await db.options.clearing.done();
       if (call.isContent || call.jobs.length >= limit) return { jobs: call.jobs, nextInMs: 0 };
     }
-    const wantsCapped = cappedLimit > 0;
-    const looks = demands.map(({ queue }) => comeBackAt(db, queue, { now, wantsCapped }));
-    const nextAt = Math.min(Infinity, ...(await Promise.all(looks)));
+    const nextAt = call.onlyDueAt ?? (await this.#comeBackAt(call, demands));
     return { jobs: call.jobs, nextInMs: nextAt === Infinity ? null : Math.max(0, nextAt - now) };
+  }
+
+  async #comeBackAt({ db, now, request }: Call, demands: readonly QueueDemand[]): Promise<number> {
+    const wantsCapped = (request.cappedLimit ?? request.limit) > 0;
+    const looks = demands.map(({ queue }) => comeBackAt(db, queue, { now, wantsCapped }));
+    return Math.min(Infinity, ...(await Promise.all(looks)));
   }
 
   /** Of a plain queue that is asked for alone; null for all others. */
@@ -180,6 +186,7 @@ export class Leases {
       const plan = planTurns(ring, wanted, { current: turn, keyOf: ({ group }) => group });
       isBarren = plan.quotas.length === 0;
       if (isBarren) {
+        if (seen !== null && window.lines.length === 0) call.onlyDueAt = seen.dueAt;
         if (window.range.until === null) rounds++;
         if (window.room <= 0 || rounds > 1 || !this.#goOn(queue, window)) break;
         continue;
@@ -206,8 +213,13 @@ export class Leases {
       taken += jobs.length;
       call.cappedLeft -= cappedAmong(jobs, ring);
       for (const job of jobs) call.jobs.push(leasedOf(job));
-      if (jobs.length === found.length) this.#crowds.alone(queue._id);
-      else {
+      if (jobs.length === found.length) {
+        this.#crowds.alone(queue._id);
+        if (isAllOf(seen, window, found)) {
+          call.onlyDueAt = seen.dueAt;
+          break;
+        }
+      } else {
         this.#crowds.met(queue._id);
         if (++collisions > MOST_COLLISIONS) break;
         // In a crowd one is content with less: to look again costs as much for a few as for many.
@@ -249,6 +261,15 @@ function seenBy(seen: Glance | null, { quotas }: LinesPlan): readonly JobDocumen
   const { asked, first } = seen;
   if (only.line.group !== asked.group || only.jobs > asked.jobs) return null;
   return first.slice(0, only.jobs);
+}
+
+/** Has a glance seen that there are no others than these? */
+function isAllOf(
+  seen: Glance | null,
+  { lines }: Window,
+  found: readonly JobDocument[],
+): seen is Glance {
+  return seen?.isWhole === true && lines.length === 1 && found.length === seen.first.length;
 }
 
 /**

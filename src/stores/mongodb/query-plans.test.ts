@@ -117,4 +117,13 @@ describe("on a collection that has grown", () => {
     const operations = await operationsOf(lease, ASKED);
     expect(operations.map(({ op }) => op)).toEqual(["command", "insert", "remove"]);
   });
+
+  it("a lease that takes all there is asks no more, and one that finds nothing asks once", async () => {
+    const queue = "short-line";
+    await insertSome(store, 3, { queue });
+    const lease = () => store.lease(leaseRequest(20, { queue }));
+    const asked = async () => (await operationsOf(lease, ASKED)).map(({ op }) => op);
+    expect(await asked()).toEqual(["command", "insert", "remove"]);
+    expect(await asked()).toEqual(["command"]);
+  });
 });
