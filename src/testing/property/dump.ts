@@ -18,13 +18,16 @@ export interface Dump {
   readonly outbox: readonly unknown[];
 }
 
+/** Each place is a call. */
+const SOME = 10;
+
 export async function dumpOf(store: Store, look: Look): Promise<Dump> {
   const found = await findAll(store, {});
   const ids = new Set([...JOB_IDS, ...found.map(({ id }) => id)]);
-  const refs = [...ids].map((id) => ({ id }));
+  const waiting = found.filter(({ status }) => status === "queued").slice(0, SOME);
   return {
-    jobs: await store.get(refs),
-    places: await eachOf(refs, (ref) => store.place(ref)),
+    jobs: await store.get([...ids].map((id) => ({ id }))),
+    places: await eachOf(waiting, (job) => store.place(job)),
     found,
     counts: await countsOf(store, look),
     queues: await eachOf(QUEUES, async (name) => {
