@@ -181,8 +181,8 @@ async function findHeads(
   quotas: readonly Quota[],
 ): Promise<JobDocument[]> {
   const heads = quotas.map(({ line }) => line.head);
-  const known = heads.flatMap(({ pack }) => (pack === undefined ? [] : freshJobs(pack)));
-  const unread = heads.filter(({ pack }) => pack === undefined).map(({ head }) => head);
+  const known = heads.flatMap((head) => ("pack" in head ? freshJobs(head) : []));
+  const unread = heads.filter((head) => !("pack" in head)).map(({ _id }) => _id);
   if (unread.length === 0) return known;
   const filter = { _id: { $in: unread }, ready: queue };
   return [...known, ...(await db.find<JobDocument>("jobs", filter, { projection: UNSEEN }))];

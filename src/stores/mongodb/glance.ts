@@ -1,7 +1,7 @@
 /**
  * Everything a lease of one queue wants to know, in one question: the queue itself, when its next job
- * falls due, its lines, and the first jobs of the line that was the only one the last time. Each
- * question costs the server a quarter of a millisecond, and us as much: one instead of four matters.
+ * falls due, its lines, and the first jobs of the line if there was only one the last time. Each question
+ * costs the server a quarter of a millisecond, and us as much: one instead of four matters.
  *
  * Nothing is decided here: what was seen may be out of date at once, and the claim finds out.
  */
@@ -18,7 +18,8 @@ export interface Asked extends Stretch {
 }
 
 export interface Glance {
-  readonly asked: Asked;
+  /** Null: only the first job of each line. */
+  readonly asked: Asked | null;
   /** Undefined: there is no such queue. */
   readonly queue: QueueDocument | undefined;
   /** Infinity: no job is delayed. */
@@ -30,7 +31,7 @@ export interface Glance {
   readonly isWhole: boolean;
 }
 
-export async function glance(db: Database, name: string, asked: Asked): Promise<Glance> {
+export async function glance(db: Database, name: string, asked: Asked | null): Promise<Glance> {
   const due = [
     { $match: { due: name } },
     { $sort: { due: 1, runAt: 1, seq: 1 } },
@@ -44,7 +45,7 @@ export async function glance(db: Database, name: string, asked: Asked): Promise<
     db.unionWith("jobs", due),
     ...PLACES.flatMap((place) => [
       db.unionWith(place, walkOf(place, name)),
-      db.unionWith(place, stagesOf(name, asked)),
+      ...(asked === null ? [] : [db.unionWith(place, stagesOf(name, asked))]),
     ]),
   ]);
   const heads: unknown[] = [];
@@ -61,7 +62,7 @@ export async function glance(db: Database, name: string, asked: Asked): Promise<
   const most = Math.max(fresh, first.length - fresh);
   return {
     asked,
-    isWhole: asked.skip === 0 && most < asked.documents,
+    isWhole: asked?.skip === 0 && most < asked.documents,
     queue: queue as QueueDocument | undefined,
     dueAt,
     heads: heads as Head[],

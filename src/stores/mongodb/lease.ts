@@ -5,8 +5,8 @@
  * A queue without caps is leased from by everybody at once: `claim.ts` decides who gets a job. Under
  * caps one call at a time passes the queue's gate and counts what is leased.
  *
- * One queue with one line and no caps, as most are, is seen in one question (`glance.ts`). Everywhere
- * else one looks step by step.
+ * One queue without caps, as most are, is seen in one question (`glance.ts`), unless it has very many lines.
+ * Everywhere else one looks step by step.
  */
 import { Shares, type Demand } from "../../core/shares.ts";
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
@@ -66,8 +66,9 @@ export class Leases {
   readonly #crowds = new Crowds();
   /** How many jobs a document of a queue stood for, on average, when it was last leased from. */
   readonly #perDocument = new Map<string, number>();
-  /** The group of the line that was a queue's only one; and the queues with several lines, or caps. */
-  readonly #onlyLine = new Map<string, string>();
+  /** The group of the line that was a queue's only one; null: it had several. */
+  readonly #onlyLine = new Map<string, string | null>();
+  /** The queues with caps, or with more lines than one look takes in. */
   readonly #unplain = new Set<string>();
 
   async lease(db: Database, request: LeaseRequest): Promise<LeaseReply> {
@@ -118,9 +119,11 @@ export class Leases {
     if (name === undefined || names.length > 1 || this.#unplain.has(name)) return null;
     const jobs = Math.min(limit, ...queues.filter((one) => one.limit > 0).map((one) => one.limit));
     if (jobs <= 0) return null;
+    const group = this.#onlyLine.get(name);
+    if (group === null) return glance(db, name, null);
     const { skip, perDocument } = this.#reach(name, [{ jobs }]);
     const documents = documentsFor(jobs, { perDocument });
-    return glance(db, name, { group: this.#onlyLine.get(name) ?? "", jobs, documents, skip });
+    return glance(db, name, { group: group ?? "", jobs, documents, skip });
   }
 
   /** How far a call looks into the lines for these quotas. */
@@ -140,13 +143,11 @@ export class Leases {
   }
 
   /** For the next glance. */
-  #remember(queue: string, { lines, isAll }: Window): void {
+  #remember(queue: string, { lines }: Window): void {
     const [only] = lines;
-    if (!isAll || lines.length > 1) this.#unplain.add(queue);
-    else {
-      this.#unplain.delete(queue);
-      if (only !== undefined) this.#onlyLine.set(queue, only.group);
-    }
+    if (this.#walk.isLong(queue)) this.#unplain.add(queue);
+    else this.#unplain.delete(queue);
+    if (only !== undefined) this.#onlyLine.set(queue, lines.length > 1 ? null : only.group);
   }
 
   /** Hands out up to so many jobs of this queue, line by line; answers how many. */
@@ -222,10 +223,10 @@ export class Leases {
       } else {
         this.#crowds.met(queue._id);
         if (++collisions > MOST_COLLISIONS) break;
-        // In a crowd one is content with less: to look again costs as much for a few as for many.
-        call.isContent = atMost >= MANY_JOBS && taken >= atMost / 2;
-        if (call.isContent) break;
       }
+      // To look again costs as much for a few as for many: whoever has got most of many is content.
+      call.isContent = atMost >= MANY_JOBS && taken < atMost && taken >= atMost / 2;
+      if (call.isContent) break;
     }
     return taken;
   }
@@ -257,7 +258,7 @@ function demandsOf(request: LeaseRequest, queues: readonly QueueDocument[]): Que
 /** The jobs of this plan, if a glance has seen them already. */
 function seenBy(seen: Glance | null, { quotas }: LinesPlan): readonly JobDocument[] | null {
   const [only] = quotas;
-  if (seen === null || only === undefined || quotas.length > 1) return null;
+  if (seen?.asked == null || only === undefined || quotas.length > 1) return null;
   const { asked, first } = seen;
   if (only.line.group !== asked.group || only.jobs > asked.jobs) return null;
   return first.slice(0, only.jobs);

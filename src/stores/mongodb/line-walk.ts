@@ -24,7 +24,7 @@ export type GroupTurn = Turn<string | null>;
 /** A line with ready jobs. */
 export interface ReadyLine extends TurnTaker {
   readonly group: string;
-  readonly head: Head;
+  readonly head: FirstJob;
   /** Where its jobs are. */
   readonly places: readonly Place[];
   /** Null: it is not held. */
@@ -66,6 +66,11 @@ export class LineWalk {
     return { ...seen, range, isAll };
   }
 
+  /** Does it take more than one look to see all lines of this queue? */
+  isLong(queue: string): boolean {
+    return this.#known.has(queue);
+  }
+
   /** Other lines have come in between, and some have gone. */
   #learn(queue: string, lines: readonly ReadyLine[], { after, until }: GroupRange): void {
     const known = this.#known.get(queue) ?? [];
@@ -97,22 +102,26 @@ export type Place = (typeof PLACES)[number];
 /** A line's group, and its first job in one of the places. */
 export interface Head {
   readonly _id: string;
-  readonly head: string;
+  readonly head: FirstJob;
+}
+
+/** Of a fresh one, the pack that it is in without the others in it; else its id and place. */
+type FirstJob = (FreshPack | { readonly _id: string }) & {
   readonly priority: number;
   readonly seq: number;
-  /** If it is fresh, the pack that it is in, without the others in it. */
-  readonly pack?: FreshPack;
-}
+};
 
 /** From line to line through the index. Of fresh jobs the first one comes along. */
 export function walkOf(place: Place, queue: string, range: Document = {}): Document[] {
-  const [priority, seq] = [{ $first: "$priority" }, { $first: "$seq" }];
-  const head = { head: { $first: "$_id" }, priority, seq };
-  const firstOf = (list: string): Document => ({ $slice: [`$pack.${list}`, 1] });
-  if (place === "jobs") return lineStages(queue, range, head);
+  if (place === "jobs") {
+    const first = { _id: "$_id", priority: "$priority", seq: "$seq" };
+    return lineStages(queue, range, { head: { $first: first } });
+  }
+  const firstOf = (list: string): Document => ({ $slice: [`$head.${list}`, 1] });
+  const alone = { $mergeObjects: ["$head", { ids: firstOf("ids"), pack: firstOf("pack") }] };
   return [
-    ...lineStages(queue, range, { ...head, pack: { $first: "$$ROOT" } }),
-    { $set: { pack: { ids: firstOf("ids"), pack: firstOf("pack") } } },
+    ...lineStages(queue, range, { head: { $first: "$$ROOT" } }),
+    { $set: { head: { $cond: [{ $eq: ["$head.n", 1] }, "$head", alone] } } },
   ];
 }
 
@@ -164,9 +173,9 @@ export async function linesIn(
     const cap = line?.maxActive ?? queue.maxActivePerGroup;
     return {
       group,
-      head: inOrder(some)[0] as Head,
+      head: inOrder(some.map(({ head }) => head))[0] as FirstJob,
       places: PLACES.filter((place) =>
-        some.some(({ pack }) => (pack !== undefined) === (place === "fresh")),
+        some.some(({ head }) => "pack" in head === (place === "fresh")),
       ),
       weight: line?.weight ?? null,
       room: cap === undefined ? Infinity : Math.max(0, cap - (active.get(group) ?? 0)),
