@@ -19,6 +19,9 @@ import { inOrder, LINE_ORDER } from "./standing.ts";
 import { Told } from "./told.ts";
 import { wholeJob } from "./whole-job.ts";
 
+/** Of so many, some more or less do not matter. */
+export const MANY_JOBS = 100;
+
 export interface Claim {
   readonly queue: string;
   readonly worker: string;
@@ -170,8 +173,21 @@ export async function candidates(
     : await findFirst(db, queue, { quotas, reach });
   const byGroup = Map.groupBy(found, ({ group }) => group);
   return quotas.map(({ line, jobs }) => {
-    return { line, items: inOrder(byGroup.get(line.group) ?? []).slice(0, jobs) };
+    return { line, items: upTo(jobs, inOrder(byGroup.get(line.group) ?? [])) };
   });
+}
+
+/**
+ * The first of them, in whole documents if they are many: a document that is left in part is an update
+ * instead of a delete for whoever leaves it, and out of step with the packs of all that come later.
+ */
+export function upTo(most: number, jobs: readonly JobDocument[]): readonly JobDocument[] {
+  const next = jobs[most];
+  if (next === undefined) return jobs;
+  const pack = next.waits?.pack;
+  const whole = jobs.findIndex(({ waits }) => waits?.pack === pack);
+  const isWorthIt = pack !== undefined && most >= MANY_JOBS && whole >= most / 2;
+  return jobs.slice(0, isWorthIt ? whole : most);
 }
 
 /** Of the lines that begin with a fresh job it was read when they were found. */

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { intercepted, mongodbWorld } from "../../../test/servers/mongodb-world.ts";
 import type { NewJob } from "../../core/job.ts";
 import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
-import { insertAll, newJobs, QUEUE } from "../../testing/conformance/new-job.ts";
+import { insertAll, newJob, newJobs, QUEUE } from "../../testing/conformance/new-job.ts";
 import { settlement, succeed } from "../../testing/conformance/settling.ts";
 import { leaseRequest, takeExactly } from "../../testing/conformance/take.ts";
 import { LONG_MS } from "../../testing/conformance/times.ts";
@@ -32,6 +32,33 @@ function waiting(): Promise<Document[]> {
 function ids(jobs: readonly { readonly id: string }[]): string[] {
   return jobs.map(({ id }) => id);
 }
+
+describe("a lease of many fresh jobs", () => {
+  it("takes whole documents, and leaves none in part", async () => {
+    const jobs = await inserted(200);
+    const { jobs: leased } = await world.store.lease(leaseRequest(130));
+    expect(ids(leased)).toEqual(ids(jobs.slice(0, 100)));
+    expect(await waiting()).toMatchObject([{ n: 50 }, { n: 50 }]);
+  });
+
+  it("is exact if it is not so many", async () => {
+    const jobs = await inserted(100);
+    expect(ids(await takeExactly(world.store, 60))).toEqual(ids(jobs.slice(0, 60)));
+    expect(ids(await takeExactly(world.store, 40))).toEqual(ids(jobs.slice(60)));
+  });
+
+  it("is content with most of them, one of each line, and says that there are more", async () => {
+    const lines = Array.from({ length: 120 }, (_, line) => `line-${String(line).padStart(3, "0")}`);
+    await insertAll(
+      world.store,
+      [...lines, ...lines].map((group) => newJob({ group })),
+    );
+    const { jobs, nextInMs } = await world.store.lease(leaseRequest(150));
+    expect(jobs.map(({ group }) => group)).toEqual(lines);
+    expect(nextInMs).toBe(0);
+    expect((await takeExactly(world.store, 120)).map(({ group }) => group)).toEqual(lines);
+  });
+});
 
 describe("a process that dies after it has leased fresh jobs", () => {
   const LATE = { leaseMs: LONG_MS };

@@ -11,7 +11,16 @@
 import { Shares, type Demand } from "../../core/shares.ts";
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { interleave, planTurns, type Plan } from "../../core/turns.ts";
-import { candidates, claim, documentsFor, unclaim, type Quota, type Reach } from "./claim.ts";
+import {
+  candidates,
+  claim,
+  documentsFor,
+  MANY_JOBS,
+  unclaim,
+  upTo,
+  type Quota,
+  type Reach,
+} from "./claim.ts";
 import { Crowds } from "./crowds.ts";
 import type { Database } from "./database.ts";
 import { clearFresh } from "./fresh.ts";
@@ -32,8 +41,6 @@ const MOST_WINDOWS = 64;
 /** From so many lines a few jobs each are taken one each at a time. */
 const MANY_LINES = 16;
 const FEW_JOBS = 4;
-
-const MANY_JOBS = 100;
 
 const FIRST_TURN: GroupTurn = { line: null, left: 0 };
 
@@ -261,7 +268,7 @@ function seenBy(seen: Glance | null, { quotas }: LinesPlan): readonly JobDocumen
   if (seen?.asked == null || only === undefined || quotas.length > 1) return null;
   const { asked, first } = seen;
   if (only.line.group !== asked.group || only.jobs > asked.jobs) return null;
-  return first.slice(0, only.jobs);
+  return upTo(only.jobs, first);
 }
 
 /** Has a glance seen that there are no others than these? */
