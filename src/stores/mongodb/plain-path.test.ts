@@ -66,7 +66,7 @@ async function insertedJobs(count: number): Promise<NewJob[]> {
 
 async function look(jobs: number): Promise<readonly JobDocument[]> {
   const uncapped = { weight: null, room: Infinity, isCapped: false };
-  const head = { _id: "", head: "", priority: 0, seq: 0 };
+  const head = { _id: "", priority: 0, seq: 0 };
   const line = { group: "", head, places: PLACES, heldUntil: null, ...uncapped };
   const [found] = await candidates(db, QUEUE, {
     quotas: [{ line, jobs }],
