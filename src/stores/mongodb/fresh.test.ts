@@ -38,6 +38,8 @@ describe("a lease of many fresh jobs", () => {
     const jobs = await inserted(200);
     const { jobs: leased } = await world.store.lease(leaseRequest(130));
     expect(ids(leased)).toEqual(ids(jobs.slice(0, 100)));
+    // Whoever counts waits until what was taken is cleared.
+    expect(await countsOf(world.store)).toMatchObject({ ready: 100, processing: 100 });
     expect(await waiting()).toMatchObject([{ n: 50 }, { n: 50 }]);
   });
 
