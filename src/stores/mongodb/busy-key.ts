@@ -1,19 +1,15 @@
 /**
  * A key that somebody's open transaction is taking. Nobody can say whose it will be, and the server
- * would keep us waiting until that transaction ends. So jobs with keys get a short time together; if
- * that was not enough, each gets a short time of its own, and one whose key is still undecided is
- * `busy`. Its neighbours in the call must not wait for it.
+ * would keep us waiting until that transaction ends. Such a job is `busy`, and its neighbours in the call
+ * must not wait for it.
  */
+import { TOGETHER, writeAlone } from "./alone.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { insertFresh, isPlain, packsWith } from "./fresh.ts";
 import { isTooLate } from "./mongodb-error.ts";
 import type { JobDocument } from "./schema.ts";
 import { slimJob } from "./whole-job.ts";
-
-const TOGETHER_MS = 1_000;
-const ALONE_MS = 500;
-const AT_ONCE = 20;
 
 export interface Added {
   /** Their id or key is taken. */
@@ -31,7 +27,7 @@ export async function addFree(
   if (jobs.length === 0) return { refused: new Set(), busy };
   const isQuick = db.isInTransaction || jobs.every(({ k }) => k == null);
   try {
-    const limits = isQuick ? {} : { maxTimeMS: TOGETHER_MS };
+    const limits = isQuick ? {} : TOGETHER;
     return { refused: await insertJobs(db, jobs, { limits, areNew }), busy };
   } catch (error) {
     if (isQuick || !isTooLate(error)) throw error;
@@ -42,24 +38,15 @@ export async function addFree(
 /** Those that got in before are refused now, and then found to be these very jobs. */
 async function addAlone(db: Database, jobs: readonly JobDocument[]): Promise<Added> {
   const refused = new Set<JobDocument>();
-  const busy = new Set<JobDocument>();
   const plain = jobs.filter(({ k }) => k == null);
   if (plain.length > 0) {
     for (const job of await insertJobs(db, plain)) refused.add(job);
   }
   const keyed = jobs.filter(({ k }) => k != null);
-  for (let start = 0; start < keyed.length; start += AT_ONCE) {
-    const some = keyed.slice(start, start + AT_ONCE).map(async (job) => {
-      try {
-        const taken = await insertJobs(db, [job], { limits: { maxTimeMS: ALONE_MS } });
-        if (taken.size > 0) refused.add(job);
-      } catch (error) {
-        if (!isTooLate(error)) throw error;
-        busy.add(job);
-      }
-    });
-    await Promise.all(some);
-  }
+  const busy = await writeAlone(db, keyed, async (job, limits) => {
+    const taken = await insertJobs(db, [job], { limits });
+    if (taken.size > 0) refused.add(job);
+  });
   return { refused, busy };
 }
 

@@ -204,6 +204,12 @@ export class Database {
     return done.matchedCount + done.insertedCount;
   }
 
+  /** Resolves when a majority has all that was written before, by whomever. */
+  async confirm(limits: Document = {}): Promise<void> {
+    const pulse = { updateOne: { filter: { _id: "head" }, update: { $inc: { confirmed: 1 } } } };
+    await this.bulk("head", [pulse], limits);
+  }
+
   /** Answers how many were changed. */
   async updateMany(
     name: CollectionName,

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { StoreUnavailableError } from "../../core/errors.ts";
+import { TOGETHER, writeAlone } from "./alone.ts";
 import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { clearFresh } from "./fresh.ts";
@@ -34,11 +35,6 @@ export interface Edit<Answer> {
   /** What is answered if somebody's open transaction has the job. Default: an error that says so. */
   readonly ifLocked?: () => Answer;
 }
-
-const TOGETHER_MS = 2_000;
-const ALONE_MS = 300;
-/** So many at a time: all at once, a server that is only slow would be late for each of them, too. */
-const ALONE_AT_ONCE = 32;
 
 const MOST_ROUNDS = 200;
 
@@ -113,7 +109,11 @@ async function editOnce<Answer>(
   for (const { one, answer } of writes) {
     if (done === null || done.has(one.id)) answers.set(one, answer);
   }
-  if (isLate) await writeAlone(db, writes, answers);
+  const late = isLate ? await writeEach(db, writes, answers) : [];
+  for (const { one } of late) {
+    if (one.ifLocked === undefined) locked.add(one);
+    else answers.set(one, one.ifLocked());
+  }
   const moved = writes.filter(({ one }) => answers.has(one)).flatMap(({ waited }) => waited ?? []);
   if (moved.length > 0) await clearFresh(db, moved);
 }
@@ -132,7 +132,7 @@ async function write<Answer>(
 ): Promise<{ readonly isAllDone: boolean; readonly isLate: boolean }> {
   const operations = writes.map(({ operation }) => operation);
   try {
-    const limits = db.isInTransaction ? {} : { maxTimeMS: TOGETHER_MS };
+    const limits = db.isInTransaction ? {} : TOGETHER;
     const matched = await db.bulk("jobs", operations, limits);
     return { isAllDone: matched === writes.length, isLate: false };
   } catch (error) {
@@ -145,39 +145,22 @@ async function write<Answer>(
   }
 }
 
-/** One job that an open transaction has must not keep the others waiting. */
-async function writeAlone<Answer>(
+/** Answers those that are locked: they must not keep the others waiting. */
+async function writeEach<Answer>(
   db: Database,
   writes: readonly Write<Answer>[],
   answers: Map<Edit<Answer>, Answer>,
-): Promise<void> {
+): Promise<Set<Write<Answer>>> {
   const open = writes.filter(({ one }) => !answers.has(one));
-  const tryAlone = async ({ one, answer, operation }: Write<Answer>): Promise<void> => {
-    try {
-      const matched = await db.bulk("jobs", [operation], { maxTimeMS: ALONE_MS });
-      if (matched === 1) answers.set(one, answer);
-    } catch (error) {
-      if (!isTooLate(error)) throw error;
-      if (one.ifLocked !== undefined) {
-        answers.set(one, one.ifLocked());
-        return;
-      }
-      throw lockedError(error);
-    }
-  };
-  const failures: unknown[] = [];
-  for (let start = 0; start < open.length; start += ALONE_AT_ONCE) {
-    const some = open.slice(start, start + ALONE_AT_ONCE).map(tryAlone);
-    for (const tried of await Promise.allSettled(some)) {
-      if (tried.status === "rejected") failures.push(tried.reason);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
+  return writeAlone(db, open, async ({ one, answer, operation }, limits) => {
+    const matched = await db.bulk("jobs", [operation], limits);
+    if (matched === 1) answers.set(one, answer);
+  });
 }
 
-function lockedError(cause?: unknown): StoreUnavailableError {
+function lockedError(): StoreUnavailableError {
   const message = "an open transaction has this job: try again once it has ended";
-  return new StoreUnavailableError(message, { cause, mayHaveHappened: true });
+  return new StoreUnavailableError(message, { mayHaveHappened: true });
 }
 
 /** Those of these documents that a write has marked so. */

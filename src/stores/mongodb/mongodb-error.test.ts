@@ -58,6 +58,15 @@ describe("the failed items of a bulk", () => {
   });
 });
 
+describe("a write that was too late", () => {
+  it("is not one that was done, and that a majority has only not confirmed in time", () => {
+    expect(isTooLate(mongoError("MongoServerError", { code: 50 }))).toBe(true);
+    expect(isTooLate(mongoError("MongoWriteConcernError", { code: 50 }))).toBe(false);
+    const result = { getWriteConcernError: () => ({ code: 50 }) };
+    expect(isTooLate(mongoError("MongoBulkWriteError", { code: 50, result }))).toBe(false);
+  });
+});
+
 describe("the reply of a write command", () => {
   const taken = { index: 3, code: 11000 };
 

@@ -31,8 +31,10 @@ export function isDuplicateKey(error: unknown): boolean {
   return codeOf(error) === DUPLICATE_KEY;
 }
 
-/** Somebody else's open transaction has it, or the server is very slow. */
+/** Somebody else's open transaction has it, or the server is very slow. Some of it may be done. */
 export function isTooLate(error: unknown): boolean {
+  // All of it is done, and only not confirmed.
+  if (hasConcernError(error)) return false;
   if (codeOf(error) === MAX_TIME_EXPIRED) return true;
   return writeErrorsOf(error).some(({ code }) => code === MAX_TIME_EXPIRED);
 }
@@ -47,11 +49,15 @@ function writeErrorsOf(error: unknown): readonly WriteError[] {
 export function duplicatesIn(error: unknown): readonly WriteError[] | null {
   const errors = writeErrorsOf(error);
   const isOnlyThat = errors.length > 0 && errors.every(({ code }) => code === DUPLICATE_KEY);
-  return isOnlyThat && !hasConcernError(error as object) ? errors : null;
+  return isOnlyThat && !hasConcernError(error) ? errors : null;
 }
 
 /** The items of a write command that failed for a taken key, by its reply. For all else it throws. */
 export function duplicatesOf(reply: object): Set<number> {
+  if ("writeConcernError" in reply) {
+    const message = "a majority of MongoDB's nodes has not confirmed a write: try again";
+    throw new StoreUnavailableError(message, { mayHaveHappened: true });
+  }
   const errors = writeErrorsOf(reply);
   const other = errors.find(({ code }) => code !== DUPLICATE_KEY);
   if (other !== undefined) {
@@ -61,14 +67,12 @@ export function duplicatesOf(reply: object): Set<number> {
       writeErrors: errors,
     });
   }
-  if ("writeConcernError" in reply) {
-    const message = "a majority of MongoDB's nodes has not confirmed a write: try again";
-    throw new StoreUnavailableError(message, { mayHaveHappened: true });
-  }
   return new Set(errors.map(({ index }) => index));
 }
 
-function hasConcernError(error: object): boolean {
+function hasConcernError(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  if ((error as Error).name === "MongoWriteConcernError") return true;
   const { result } = error as { readonly result?: object };
   return [error, result ?? {}].some((place) => {
     const { getWriteConcernError } = place as { getWriteConcernError?: () => unknown };

@@ -2,14 +2,14 @@
  * Renewing. A lease that ran out but was not reaped is still its holder's: the fence decides, not the
  * time.
  *
- * A job that is being settled inside its holder's own transaction cannot be written by anybody else
- * until that ends. So all renewals of a call get a short time together; if that was not enough, each
- * gets a short time of its own, and one that is still locked then is kept, without being extended:
- * nobody can take it from there. Only what rides along cannot be written then, and that is said.
+ * A job that is locked, because it is being settled inside its holder's own transaction, is kept without
+ * being extended: nobody can take it from there. Only what rides along cannot be written then, and that
+ * is said.
  *
  * A pack is renewed whole. If some of its jobs are not to be renewed, it is taken apart.
  */
 import type { Renewal, RenewResult } from "../../core/store.ts";
+import { TOGETHER, writeAlone } from "./alone.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
@@ -19,9 +19,6 @@ import { isTooLate } from "./mongodb-error.ts";
 import { renewPacks } from "./renew-packs.ts";
 import { isHeldBy, takeAlong } from "./riders.ts";
 import type { JobDocument } from "./schema.ts";
-
-const TOGETHER_MS = 1_000;
-const ALONE_MS = 200;
 
 export async function renew(
   db: Database,
@@ -84,15 +81,12 @@ async function extend(db: Database, renewals: readonly Renewal[], update: Docume
   const together = Map.groupBy(renewals, ({ fence }) => fence);
   try {
     const operations = [...together.values()].map((some) => extension(some, update));
-    await db.bulk("jobs", operations, { maxTimeMS: TOGETHER_MS });
+    await db.bulk("jobs", operations, TOGETHER);
   } catch (error) {
     if (!isTooLate(error)) throw error;
-    const alone = renewals.map((one) =>
-      db.bulk("jobs", [extension([one], update)], { maxTimeMS: ALONE_MS }),
+    await writeAlone(db, renewals, (one, limits) =>
+      db.bulk("jobs", [extension([one], update)], limits),
     );
-    for (const done of await Promise.allSettled(alone)) {
-      if (done.status === "rejected" && !isTooLate(done.reason)) throw done.reason;
-    }
   }
 }
 

@@ -133,6 +133,8 @@ function resultOf(outcome: Settlement["outcome"]): Changes {
 interface Settled {
   readonly result: SettleResult;
   readonly debts: readonly Debt[];
+  /** It had happened before. */
+  readonly isAgain: boolean;
 }
 
 async function settleWithThought(
@@ -156,7 +158,7 @@ async function settleWithThought(
         ...(all.length === 0 ? {} : { owed: all }),
       };
       const debts = own === null ? [] : [{ jobId: job._id, owed: own, isAgain: false }];
-      const answer: Settled = { result: "settled", debts };
+      const answer: Settled = { result: "settled", debts, isAgain: false };
       const after = { ...job, ...changes };
       if (settlement.discard !== true || !isFinished(after.status)) return { answer, changes };
       return { answer, tombstone: bury(after, { now, remembersMs: db.remembersMs }) };
@@ -172,16 +174,19 @@ async function settleWithThought(
   }
   const debts = settled.flatMap((one) => one.debts);
   await pay(db, debts, told);
+  // What we only read may not have reached a majority yet, if the first answer was lost.
+  if (settled.some(({ isAgain }) => isAgain)) await db.confirm();
   return settled.map(({ result }) => result);
 }
 
 /** Is this the repeat of the job's last settle? Then what it still owes is done, too. */
 function wasSettled(job: AnyJob | null, { fence }: Settlement, now: number): Settled {
   const isForgotten = job === null || (isTombstone(job) && !isRemembered(job, now));
-  if (isForgotten || job.settledFence !== fence) return { result: "lost", debts: [] };
+  if (isForgotten || job.settledFence !== fence)
+    return { result: "lost", debts: [], isAgain: false };
   const own = (job.owed ?? []).filter(({ id }) => id === `${job._id}:${fence}`);
   const debts = own.map((owed): Debt => ({ jobId: job._id, owed, isAgain: true }));
-  return { result: "settled", debts };
+  return { result: "settled", debts, isAgain: true };
 }
 
 /** Whole documents with their numbers, so that doing it twice does the same. */

@@ -9,6 +9,7 @@
  * already count, whatever has become of them meanwhile.
  */
 import { randomUUID } from "node:crypto";
+import { TOGETHER, writeAlone } from "./alone.ts";
 import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { isTooLate } from "./mongodb-error.ts";
@@ -17,9 +18,6 @@ import { isPack, isStub, type JobDocument, type Pack, type Stub } from "./schema
 
 /** Whoever has marked a pack takes it apart at once; after so long somebody else does. */
 const UNDONE_AFTER_MS = 5_000;
-/** The document of a job may be kept from us by the transaction in which it is being settled. */
-const TOGETHER_MS = 1_000;
-const ALONE_MS = 200;
 
 /** Packs: their documents must be inserted in a short time. */
 const AT_ONCE = 16;
@@ -59,28 +57,21 @@ function singleOf({ packed: _packed, ...job }: JobDocument): Document & { _id: s
   return { ...present({ ...job, v: randomUUID() }), _id: job._id };
 }
 
+/** The document of a job may be kept from us by the transaction in which it is being settled. */
 async function insertAll(
   db: Database,
   singles: readonly (Document & { readonly _id: string })[],
 ): Promise<Set<string>> {
-  const locked = new Set<string>();
-  if (singles.length === 0) return locked;
   try {
-    await db.insertRepeatable("jobs", singles, { maxTimeMS: TOGETHER_MS });
-    return locked;
+    await db.insertRepeatable("jobs", singles, TOGETHER);
+    return new Set();
   } catch (error) {
     if (!isTooLate(error)) throw error;
+    const locked = await writeAlone(db, singles, (single, limits) =>
+      db.insertRepeatable("jobs", [single], limits),
+    );
+    return new Set([...locked].map(({ _id }) => _id));
   }
-  const alone = singles.map(async (single) => {
-    try {
-      await db.insertRepeatable("jobs", [single], { maxTimeMS: ALONE_MS });
-    } catch (error) {
-      if (!isTooLate(error)) throw error;
-      locked.add(single._id);
-    }
-  });
-  await Promise.all(alone);
-  return locked;
 }
 
 function reduced(
