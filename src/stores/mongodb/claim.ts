@@ -71,7 +71,9 @@ export async function claim(
     }),
   ]);
   const byId = new Map(claimed.flat().map((job) => [job._id, job]));
-  return found.flatMap(({ _id }) => byId.get(_id) ?? []);
+  // One may be among them twice: ready again, and not yet cleared from where it was fresh.
+  const ids = new Set(found.map(({ _id }) => _id));
+  return [...ids].flatMap((id) => byId.get(id) ?? []);
 }
 
 async function claimUnchanged(

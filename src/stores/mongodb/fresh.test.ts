@@ -5,9 +5,10 @@
 import { describe, expect, it } from "vitest";
 import { intercepted, mongodbWorld } from "../../../test/servers/mongodb-world.ts";
 import type { NewJob } from "../../core/job.ts";
+import type { LeasedJob } from "../../core/store.ts";
 import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
 import { insertAll, newJob, newJobs, QUEUE } from "../../testing/conformance/new-job.ts";
-import { settlement, succeed } from "../../testing/conformance/settling.ts";
+import { retry, settlement, succeed } from "../../testing/conformance/settling.ts";
 import { leaseRequest, takeExactly } from "../../testing/conformance/take.ts";
 import { LONG_MS } from "../../testing/conformance/times.ts";
 import type { Document } from "./driver-like.ts";
@@ -66,14 +67,15 @@ describe("a process that dies after it has leased fresh jobs", () => {
   const LATE = { leaseMs: LONG_MS };
 
   /** The pack is written, and what waited is not cleared. */
-  async function leaseAndDie(limit: number): Promise<void> {
+  async function leaseAndDie(limit: number): Promise<LeasedJob[]> {
     const db = intercepted(world.database, async ({ verb, collection }, run) => {
       const isLost = collection === "fresh" && (verb === "delete" || verb === "bulk");
       return isLost ? { ok: 1, n: 0 } : run();
     });
     const dying = await world.process(db);
-    await dying.lease(leaseRequest(limit, LATE));
+    const { jobs } = await dying.lease(leaseRequest(limit, LATE));
     await dying.close();
+    return [...jobs];
   }
 
   it("leaves nothing that is leased twice, and nothing behind", async () => {
@@ -86,6 +88,16 @@ describe("a process that dies after it has leased fresh jobs", () => {
     expect(await waiting()).toEqual([]);
     expect(await countsOf(world.store)).toMatchObject({ ready: 6, processing: 0 });
     expect(ids(await takeExactly(world.store, 6))).toEqual(ids(jobs));
+  });
+
+  it("leaves nothing that is leased twice by one call, if it is ready again before it is cleared", async () => {
+    const jobs = await inserted(3);
+    const leased = await leaseAndDie(3);
+    await world.store.settle(leased.map((job) => settlement(job, retry())));
+    expect(await waiting()).toHaveLength(1);
+    const again = await takeExactly(world.store, 3);
+    expect(ids(again)).toEqual(ids(jobs));
+    expect(again.map(({ attempt }) => attempt)).toEqual([2, 2, 2]);
   });
 
   it("leaves nothing that is a job again once it is forgotten", async () => {
