@@ -81,6 +81,8 @@ type WorkerSaw =
       readonly askedAt: number;
       readonly error: string;
     }
+  /** The first answer of the store, to whatever it was, after a call had failed or `from` was long ago. */
+  | { readonly what: "answered again"; readonly from: number }
   | {
       readonly what: "start";
       readonly id: string;

@@ -1,19 +1,37 @@
 /**
  * A store whose leases, renewals, settles and reaps are written down, with the fences: when they
  * were sent and what was answered. So the judge does not depend on the engine's own word for what it
- * did. Of every other verb only the failures are written down.
+ * did. Of every other verb only the failures are written down, and of any the first answer after the
+ * store was silent.
  */
 import type { Store } from "../../src/index.ts";
 import { monotonicMs, type Witness } from "./witness.ts";
 
+/** Idle workers ask more often than that. */
+const SILENCE_MS = 5_000;
+
 export function witnessedStore(store: Store, witness: Witness): Store {
   let isNamed = false;
+  let answeredAt = monotonicMs();
+  let hasFailed = false;
+
+  function answered(): void {
+    const now = monotonicMs();
+    if (hasFailed || now - answeredAt > SILENCE_MS) {
+      witness.saw({ what: "answered again", from: answeredAt });
+    }
+    answeredAt = now;
+    hasFailed = false;
+  }
 
   async function watch<Out>(verb: string, call: () => Promise<Out>): Promise<[Out, number]> {
     const askedAt = monotonicMs();
     try {
-      return [await call(), askedAt];
+      const answer = await call();
+      answered();
+      return [answer, askedAt];
     } catch (error) {
+      hasFailed = true;
       witness.saw({ what: "call failed", verb, askedAt, error: String(error) });
       throw error;
     }

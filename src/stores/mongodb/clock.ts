@@ -5,8 +5,10 @@
  *
  * A verb reads the clock before it writes. What it writes is then a moment older than the write, never
  * younger: a lease ends early rather than late, and nothing is reaped before its time. For the tenth of
- * a second after it was read, the clock is carried on by the time that has passed here, which is no
- * later either: busy processes would ask for it hundreds of times a second.
+ * a second after it was asked for, the clock is carried on by the time that has passed here since the
+ * answer, which is no later either: busy processes would ask for it hundreds of times a second. An answer
+ * that came late, or was read late by a process that stood still, may be long past: it is for those alone
+ * who had asked before.
  */
 import type { DbLike, Document } from "./driver-like.ts";
 
@@ -16,8 +18,8 @@ export class Clock {
   /** @internal A clock that a test brings. */
   readonly #still: (() => number) | null;
   #seen = 0;
-  /** What the server said last, and when that was heard, by our own steady clock. */
-  #said = { ms: 0, heardAt: -Infinity };
+  /** What the server said last, and when it was asked and heard, by our own steady clock. */
+  #said = { ms: 0, askedAt: -Infinity, heardAt: 0 };
 
   constructor(still: (() => number) | null) {
     this.#still = still;
@@ -26,11 +28,12 @@ export class Clock {
   /** In milliseconds. */
   async now(db: DbLike, options: Document): Promise<number> {
     if (this.#still !== null) return this.saw(this.#still());
-    const passedMs = performance.now() - this.#said.heardAt;
-    if (passedMs < CARRIED_ON_MS) return this.saw(this.#said.ms + passedMs);
+    const askedAt = performance.now();
+    const { ms: said, heardAt } = this.#said;
+    if (askedAt - this.#said.askedAt < CARRIED_ON_MS) return this.saw(said + askedAt - heardAt);
     const { localTime } = await db.command({ hello: 1 }, options);
     const ms = localTime instanceof Date ? localTime.getTime() : 0;
-    this.#said = { ms, heardAt: performance.now() };
+    this.#said = { ms, askedAt, heardAt: performance.now() };
     return this.saw(ms);
   }
 

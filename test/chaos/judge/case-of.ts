@@ -101,6 +101,9 @@ export class CaseOf {
   stalled(by: string, from: number, to: number): this {
     return this.#saw(to, by, { what: "stalled", from });
   }
+  answeredAgain(by: string, from: number, at: number): this {
+    return this.#saw(at, by, { what: "answered again", from });
+  }
   reported(at: number, by: string, text: string): this {
     return this.#saw(at, by, { what: "log", level: "error", text });
   }

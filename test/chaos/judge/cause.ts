@@ -48,8 +48,8 @@ export function causeOf(evidence: Evidence, job: JobStory, ending: Ending): Caus
 
   const process = evidence.processes.get(by);
   if (!process) return null;
-  const { killedAt, stops, stalls } = process;
-  if (killedAt !== null && killedAt >= span.from && killedAt <= span.to) return "kill";
+  const { stops, stalls } = process;
+  if (overlaps(dying(process), span)) return "kill";
   if (stops.some((stop) => overlaps(stop, span))) return "stop";
   if (frozenSpans(evidence).some((frozen) => overlaps(frozen, span))) {
     return "store frozen by a stop";
@@ -61,6 +61,11 @@ export function causeOf(evidence: Evidence, job: JobStory, ending: Ending): Caus
   if (away !== null) return away;
   const stalledMs = covered(stalls, { from: heldFrom, to: span.to });
   return stalledMs > STALLED_PART * evidence.leaseMs ? "stall" : null;
+}
+
+/** The kill is written down before it is sent, and whoever it is meant for may begin something until then. */
+function dying({ killedAt, exitedAt }: ProcessStory): Span {
+  return { from: killedAt ?? Infinity, to: exitedAt ?? Infinity };
 }
 
 /** It was given back, and nobody heard that the store has done it: a crash would have been charged. */

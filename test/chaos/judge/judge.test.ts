@@ -152,6 +152,13 @@ describe("jobs that ran more than once", () => {
     expect(oneRun().killed(50, "w1").runAgain(20_000).rules()).toContain("duplicated, unexplained");
   });
 
+  it("a kill may reach a worker a moment after it was written down", () => {
+    const file = new CaseOf().worker("w1").worker("w2").enqueued("j1", "id1");
+    file.killed(100, "w1").leased(100.4, "w1", "id1", 10);
+    file.started(100.6, "w1", "id1", 10, { key: "j1" });
+    expect(file.runAgain(11_000).verdict().duplicated.explained.kill).toBe(1);
+  });
+
   it("a stop of another worker explains nothing", () => {
     const file = oneRun().worker("w3").stopped("w3", 200, 25_000).runAgain(20_000);
     expect(file.rules()).toContain("duplicated, unexplained");

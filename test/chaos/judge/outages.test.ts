@@ -65,6 +65,16 @@ describe("an outage of the store", () => {
     file.runAgain(36_000).leased(25_100, "w2", "other", 1);
     expect(file.verdict().recovery.findings).toEqual([]);
   });
+
+  it("stops it until the store has answered a worker again, and no longer", () => {
+    const late = (answeredAt: number, leasedAt: number): readonly string[] => {
+      const file = oneRun().killed(9_000, "w1").outage(9_500, 25_000);
+      file.answeredAgain("w2", 9_000, answeredAt).runAgain(leasedAt);
+      return file.leased(answeredAt, "w2", "other", 1).rules();
+    };
+    expect(late(27_900, 39_500)).not.toContain("recovered too late");
+    expect(late(25_100, 39_500)).toContain("recovered too late");
+  });
 });
 
 describe("a handler that was aborted by its timeout", () => {

@@ -23,6 +23,8 @@ export interface ProcessStory {
   readonly cutOffs: CutOff[];
   /** Calls to the store that failed. */
   readonly failures: Span[];
+  /** From one answer of the store to the next, with nothing between, or only failures. */
+  readonly silences: Span[];
   /** Its event loop stood still, or a call to the store took long. */
   readonly stalls: Span[];
 }
@@ -58,6 +60,9 @@ export function processStories(
       case "call failed":
         story.failures.push({ from: line.askedAt, to: line.at });
         break;
+      case "answered again":
+        story.silences.push({ from: line.from, to: line.at });
+        break;
       case "stalled":
         story.stalls.push({ from: line.from, to: line.at });
         break;
@@ -84,7 +89,7 @@ export function processStories(
 }
 
 function noSpans() {
-  return { stops: [], cutOffs: [], failures: [], stalls: [] };
+  return { stops: [], cutOffs: [], failures: [], silences: [], stalls: [] };
 }
 
 const UNTOLD = {

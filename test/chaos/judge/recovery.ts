@@ -100,7 +100,7 @@ function expectations(evidence: Evidence): (killedAt: number) => number {
   function reapingTimes(worker: ProcessStory, overAt: number): number[] {
     const { upAt, stops, cutOffs } = worker;
     if (upAt === null) return [];
-    const breaks = [...stops, ...frozen, ...cutOffs, ...failuresInTrouble(evidence, worker)];
+    const breaks = [...stops, ...frozen, ...cutOffs, ...breaksInTrouble(evidence, worker)];
     const inTouchSince = [upAt, ...breaks.map(({ to }) => to).filter((at) => at > upAt)];
     return inTouchSince
       .map((since) => Math.max(overAt, since + leaseMs))
@@ -113,10 +113,15 @@ function expectations(evidence: Evidence): (killedAt: number) => number {
   }
 }
 
-/** A call that fails breaks the touch. It counts if there was a reason for it to fail. */
-function failuresInTrouble({ outages }: Evidence, worker: ProcessStory): Span[] {
+/**
+ * A call that fails breaks the touch, and it begins again with the next answer: a driver may find a server
+ * some time after it is back. That counts if there was a reason for it to fail.
+ */
+function breaksInTrouble({ outages }: Evidence, worker: ProcessStory): Span[] {
+  const { failures, silences } = worker;
   const troubles = [...worker.stops, ...worker.cutOffs, ...outages];
-  return worker.failures.filter(({ to }) => troubles.some((trouble) => isInAftermath(trouble, to)));
+  const isInTrouble = ({ to }: Span) => troubles.some((trouble) => isInAftermath(trouble, to));
+  return [...failures, ...silences].filter(isInTrouble);
 }
 
 /** It works until it is killed, asked to stop or gone. */
