@@ -9,9 +9,7 @@ import { startReplicaSet } from "../../test/servers/mongodb.ts";
 import type { Ground, Site, SiteOptions } from "../ground.ts";
 
 export async function openMongodb({ folder }: Pick<SiteOptions, "folder">): Promise<Site> {
-  // That is where servers of our own put their data.
-  process.env["TMPDIR"] = folder;
-  const server = await startReplicaSet({ nodes: 1 });
+  const server = await startReplicaSet({ nodes: 1, root: folder });
   const client = new MongoClient(server.url);
   const { version } = await client.db("admin").command({ buildInfo: 1 });
   const { defaultWriteConcern } = await client

@@ -72,10 +72,13 @@ export interface ReplicaSet extends TestServer {
 
 export async function startReplicaSet({
   nodes: count,
+  root,
 }: {
   readonly nodes: number;
+  /** Where its data are. Default: wherever that is quick. */
+  readonly root?: string;
 }): Promise<ReplicaSet> {
-  const { folder, mongod, from } = await prepared();
+  const { folder, mongod, from } = await prepared(root);
   const nodes: Node[] = [];
   const args = ["--replSet", SET_NAME, "--oplogSize", "256"];
   try {
@@ -109,10 +112,10 @@ export async function startReplicaSet({
   }
 }
 
-async function prepared() {
+async function prepared(root?: string) {
   await stopAbandoned();
   const { mongod, from } = await mongodBinary();
-  const folder = await mkdtemp(join(await quickFolder(), FOLDER_PREFIX));
+  const folder = await mkdtemp(join(root ?? (await quickFolder()), FOLDER_PREFIX));
   await writeFile(join(folder, "owner"), String(process.pid));
   return { folder, mongod, from };
 }
