@@ -12,6 +12,7 @@ import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit } from "./edit.ts";
 import { freshJobs } from "./fresh.ts";
+import type { Span } from "./fronts.ts";
 import type { ReadyLine } from "./line-walk.ts";
 import { endCancelled, requeue } from "./moves.ts";
 import { isTombstone, type AnyJob, type FreshPack, type JobDocument } from "./schema.ts";
@@ -241,12 +242,16 @@ export interface Stretch {
   readonly group: string;
   readonly skip: number;
   readonly documents: number;
+  /** Absent: the first ones. */
+  readonly span?: Span;
 }
 
 /** The documents of a line in their order. */
-export function stagesOf(queue: string, { group, skip, documents }: Stretch): Document[] {
+export function stagesOf(queue: string, { group, skip, documents, span }: Stretch): Document[] {
+  const range =
+    span === undefined ? {} : { priority: span.priority, seq: { $gt: span.after, $lte: span.to } };
   return [
-    { $match: { ready: queue, group } },
+    { $match: { ready: queue, group, ...range } },
     { $sort: LINE_ORDER },
     ...(skip === 0 ? [] : [{ $skip: skip }]),
     { $limit: documents },

@@ -8,7 +8,7 @@
 import { readJobs, stagesOf, type Stretch, type Waiting } from "./claim.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { PLACES, walkOf, type Head } from "./line-walk.ts";
+import { PLACES, walkOf, type Head, type Place } from "./line-walk.ts";
 import type { JobDocument, QueueDocument } from "./schema.ts";
 import { inOrder } from "./standing.ts";
 
@@ -31,6 +31,11 @@ export interface Glance {
   readonly isWhole: boolean;
 }
 
+function placesOf(asked: Asked | null): readonly Place[] {
+  if (asked === null) return [];
+  return asked.span === undefined ? PLACES : [asked.span.place];
+}
+
 export async function glance(db: Database, name: string, asked: Asked | null): Promise<Glance> {
   const due = [
     { $match: { due: name } },
@@ -43,10 +48,8 @@ export async function glance(db: Database, name: string, asked: Asked | null): P
     { $match: { _id: name } },
     { $project: { gate: 0 } },
     db.unionWith("jobs", due),
-    ...PLACES.flatMap((place) => [
-      db.unionWith(place, walkOf(place, name)),
-      ...(asked === null ? [] : [db.unionWith(place, stagesOf(name, asked))]),
-    ]),
+    ...PLACES.map((place) => db.unionWith(place, walkOf(place, name))),
+    ...placesOf(asked).map((place) => db.unionWith(place, stagesOf(name, asked as Asked))),
   ]);
   const heads: unknown[] = [];
   const first: Waiting[] = [];
@@ -62,7 +65,7 @@ export async function glance(db: Database, name: string, asked: Asked | null): P
   const most = Math.max(fresh, first.length - fresh);
   return {
     asked,
-    isWhole: asked?.skip === 0 && most < asked.documents,
+    isWhole: asked?.skip === 0 && asked.span === undefined && most < asked.documents,
     queue: queue as QueueDocument | undefined,
     dueAt,
     heads: heads as Head[],

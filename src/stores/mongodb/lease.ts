@@ -25,6 +25,7 @@ import { Crowds } from "./crowds.ts";
 import type { Database } from "./database.ts";
 import { clearFresh } from "./fresh.ts";
 import { throughGate, type Gate } from "./gate.ts";
+import { Fronts, type Span } from "./fronts.ts";
 import { glance, type Glance } from "./glance.ts";
 import { leasedOf } from "./job-view.ts";
 import { LineWalk, type GroupTurn, type ReadyLine, type Window } from "./line-walk.ts";
@@ -71,6 +72,7 @@ export class Leases {
   readonly #walk = new LineWalk();
   readonly #turns = new Map<string, GroupTurn>();
   readonly #crowds = new Crowds();
+  readonly #fronts = new Fronts();
   /** How many jobs a document of a queue stood for, on average, when it was last leased from. */
   readonly #perDocument = new Map<string, number>();
   /** The group of the line that was a queue's only one; null: it had several. */
@@ -94,7 +96,8 @@ export class Leases {
         moveDue(db, name, { now, atMost: Math.max(200, 2 * most) }),
       );
       await Promise.all(moves);
-      call.glance = null;
+      // A part of a line that is ours alone is not given up for those that are in it now.
+      if (glance?.asked?.span === undefined) call.glance = null;
     }
     if (limit > 0) {
       const rounds = this.#shares.rounds(open, limit);
@@ -130,7 +133,28 @@ export class Leases {
     if (group === null) return glance(db, name, null);
     const { skip, perDocument } = this.#reach(name, [{ jobs }]);
     const documents = documentsFor(jobs, { perDocument });
-    return glance(db, name, { group: group ?? "", jobs, documents, skip });
+    const line = { queue: name, group: group ?? "" };
+    const asked = { group: line.group, jobs, documents, skip };
+    const span = await this.#part(db, line, { jobs, perDocument });
+    if (span === null) return glance(db, name, asked);
+    const seen = await glance(db, name, { ...asked, documents: jobs, skip: 0, span });
+    this.#fronts.saw(name, span, seen.heads);
+    return seen;
+  }
+
+  /** In a crowd, whoever wants many jobs of a line gets a part of it to himself. */
+  async #part(
+    db: Database,
+    line: { readonly queue: string; readonly group: string },
+    wanted: { readonly jobs: number; readonly perDocument: number },
+  ): Promise<Span | null> {
+    const { queue } = line;
+    if (wanted.jobs < MANY_JOBS || !this.#crowds.isCrowded(queue)) return null;
+    const span = this.#fronts.isAlone(queue)
+      ? null
+      : await this.#fronts.advance(db, line, { ...wanted, now: await db.now() });
+    if (span === null) this.#crowds.left(queue);
+    return span;
   }
 
   /** How far a call looks into the lines for these quotas. */
@@ -222,7 +246,7 @@ export class Leases {
       call.cappedLeft -= cappedAmong(jobs, ring);
       for (const job of jobs) call.jobs.push(leasedOf(job));
       if (jobs.length === found.length) {
-        this.#crowds.alone(queue._id);
+        if (seen?.asked?.span === undefined) this.#crowds.alone(queue._id);
         if (isAllOf(seen, window, found)) {
           call.onlyDueAt = seen.dueAt;
           break;
