@@ -3,7 +3,8 @@
  * a crowd a call does not begin with the first jobs, which everybody wants, but with a later pack of
  * as many: so the calls part, and together they still take the first ones first.
  *
- * Small calls never do that: whoever wants one job can well try again, and the order is exact.
+ * Small calls never do that: whoever wants one job can well try again, and the order is exact. Calls that
+ * want many part in a better way, see `fronts.ts`.
  */
 const LARGEST = 16;
 const SMALL = 10;

@@ -106,32 +106,50 @@ describe("processes that lease many jobs of one line at once", () => {
     expect(jobs.find(({ id }) => id === first.id)).toMatchObject({ attempt: 2 });
   });
 
-  it("take what one of them has left behind when it died", async () => {
-    let isDead = false;
-    const db = intercepted(world.database, async ({ collection }, run) => {
-      if (isDead && collection === "jobs") throw new Died();
-      return run();
-    });
-    const mortal = await world.process(db);
-    crowd.push(mortal);
-    await insertMany(JOBS);
-    const jobs = await leaseUntilParted();
-    // It dies with pieces in its hand, as soon as it has any.
-    for (let rounds = 0; ; rounds += 1) {
-      assert.ok(rounds < 8, "it is one of the crowd");
-      const before = await front();
-      isDead = true;
-      await expect(mortal.lease(leaseRequest(MANY))).rejects.toThrow(Died);
-      if ((await front())?.["turn"] !== before?.["turn"]) break;
+  describe("of whom one has died with pieces in its hand", () => {
+    let isDead: boolean;
+    let leased: LeasedJob[];
+
+    beforeEach(async () => {
       isDead = false;
-      jobs.push(...(await leaseTogether()));
-    }
-    crowd.pop();
-    await mortal.close();
-    for (let rounds = 0; jobs.length < JOBS && rounds < 60; rounds += 1) {
-      world.now += 300;
-      jobs.push(...(await leaseTogether()));
-    }
-    expect(different(jobs)).toBe(JOBS);
+      const db = intercepted(world.database, async ({ collection }, run) => {
+        if (isDead && collection === "jobs") throw new Died();
+        return run();
+      });
+      const mortal = await world.process(db);
+      crowd.push(mortal);
+      await insertMany(JOBS);
+      leased = await leaseUntilParted();
+      for (let rounds = 0; ; rounds += 1) {
+        assert.ok(rounds < 8, "it is one of the crowd");
+        const before = await front();
+        isDead = true;
+        await expect(mortal.lease(leaseRequest(MANY))).rejects.toThrow(Died);
+        if ((await front())?.["turn"] !== before?.["turn"]) break;
+        isDead = false;
+        leased.push(...(await leaseTogether()));
+      }
+      crowd.pop();
+      await mortal.close();
+    });
+
+    it("take what it has left", async () => {
+      for (let rounds = 0; leased.length < JOBS && rounds < 60; rounds += 1) {
+        world.now += 300;
+        leased.push(...(await leaseTogether()));
+      }
+      expect(different(leased)).toBe(JOBS);
+    });
+
+    it("take it also if others always come behind it", async () => {
+      const first = new Set((await world.documents("fresh")).map(({ _id }) => _id));
+      for (let rounds = 0; rounds < 40; rounds += 1) {
+        world.now += 300;
+        await insertMany(PROCESSES * MANY);
+        await leaseTogether();
+      }
+      const left = (await world.documents("fresh")).filter(({ _id }) => first.has(_id));
+      expect(left).toEqual([]);
+    });
   });
 });

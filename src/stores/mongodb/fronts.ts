@@ -72,7 +72,6 @@ export class Fronts {
   readonly #me = randomUUID();
   /** By queue: how often nobody else came between. */
   readonly #alone = new Map<string, number>();
-
   /** By queue: something is to come before the pieces. */
   readonly #doubted = new Set<string>();
 
@@ -146,8 +145,7 @@ export class Fronts {
       by: this.#me,
       at,
       ...(isLeft ? restOf(front) : { ends: pieces.slice(own), cutAt: now }),
-      before: front?.before ?? { ...at, since: now },
-      settled: front?.settled ?? { priority: 0, seq: 0 },
+      ...marksOf(front, at, now),
     };
     if (!(await write(db, line, { front, cut }))) return "missed";
     return { place, priority, after: first.seq - 1, to };
@@ -157,6 +155,15 @@ export class Fronts {
 /** What was left is taken before the pieces, which are as good as before. */
 function restOf(front: Front | null): Pick<Front, "ends" | "cutAt"> {
   return { ends: front?.ends ?? [], cutAt: front?.cutAt ?? 0 };
+}
+
+/** As `#take` does it. */
+function marksOf(front: Front | null, at: Spot, now: number): Pick<Front, "before" | "settled"> {
+  const here = { ...at, since: now };
+  if (front === null) return { before: here, settled: { priority: 0, seq: 0 } };
+  const { before, settled } = front;
+  if (before.since >= now - CLAIMED_AFTER_MS) return { before, settled };
+  return { before: here, settled: { priority: before.priority, seq: before.seq } };
 }
 
 function idOf({ queue, group }: Line): string {
