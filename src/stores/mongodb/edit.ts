@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { StoreUnavailableError } from "../../core/errors.ts";
-import { TOGETHER, writeAlone } from "./alone.ts";
+import { writeAlone } from "./alone.ts";
 import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { clearFresh } from "./fresh.ts";
@@ -35,6 +35,9 @@ export interface Edit<Answer> {
   /** What is answered if somebody's open transaction has the job. Default: an error that says so. */
   readonly ifLocked?: () => Answer;
 }
+
+/** A call may change a thousand jobs. */
+const TOGETHER = { maxTimeMS: 2_000 };
 
 const MOST_ROUNDS = 200;
 
