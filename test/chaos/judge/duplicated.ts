@@ -67,7 +67,9 @@ export function judgeDuplicated(evidence: Evidence, options: DuplicatedOptions):
 }
 
 function causeOfRun(evidence: Evidence, job: JobStory, run: Run, next: Run): Cause | null {
-  const span = { from: run.startAt, to: next.startAt };
+  // What kept the answer of the lease from its worker took time of the lease, too.
+  const from = leaseOf(job, run.fence)?.askedAt ?? run.startAt;
+  const span = { from, to: next.startAt };
   return causeOf(evidence, job, { id: job.id, fence: run.fence, by: run.by, span });
 }
 

@@ -159,6 +159,16 @@ describe("jobs that ran more than once", () => {
     expect(file.runAgain(11_000).verdict().duplicated.explained.kill).toBe(1);
   });
 
+  it("a store that was frozen while a worker waited for its lease explains what that lost", () => {
+    const file = new CaseOf().worker("w1").worker("w2").worker("w3").enqueued("j1", "id1");
+    file.stopped("w3", 200, 7_500).unwritable(300, 7_500);
+    file.leased(8_000, "w1", "id1", 10, 250);
+    file.started(8_001, "w1", "id1", 10, { key: "j1" });
+    file.ended(9_300, "w1", "id1", 10, "aborted").runAgain(19_000);
+    const { duplicated } = file.verdict();
+    expect(duplicated.explained["store frozen by a stop"]).toBe(1);
+  });
+
   it("a stop of another worker explains nothing", () => {
     const file = oneRun().worker("w3").stopped("w3", 200, 25_000).runAgain(20_000);
     expect(file.rules()).toContain("duplicated, unexplained");
