@@ -175,7 +175,8 @@ async function settleWithThought(
   const debts = settled.flatMap((one) => one.debts);
   await pay(db, debts, told);
   // What we only read may not have reached a majority yet, if the first answer was lost.
-  if (settled.some(({ isAgain }) => isAgain)) await db.confirm();
+  // A caller's transaction waits for that when it is committed, and would keep `head` from all others.
+  if (!db.isInTransaction && settled.some(({ isAgain }) => isAgain)) await db.confirm();
   return settled.map(({ result }) => result);
 }
 

@@ -6,7 +6,7 @@ import { NotInTransactionError, StoreUnavailableError } from "../../core/errors.
 import type { Store, WithinTransaction } from "../../core/store.ts";
 import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
 import { insertSome, key, newJob } from "../../testing/conformance/new-job.ts";
-import { leaseRef, settlement, succeed } from "../../testing/conformance/settling.ts";
+import { die, leaseRef, settlement, succeed } from "../../testing/conformance/settling.ts";
 import { takeExactly } from "../../testing/conformance/take.ts";
 import { LONG_MS } from "../../testing/conformance/times.ts";
 import { mongodbStore } from "./index.ts";
@@ -60,6 +60,17 @@ describe("a caller's transaction that stays open", () => {
     assert.ok(leaseUntil !== null && leaseUntil > (await store.now()) + LONG_MS / 2);
     await tx.commitTransaction();
     expect((await jobOf(store, mine)).status).toBe("succeeded");
+  });
+
+  it("keeps nobody waiting who settles in it what is settled already", async () => {
+    await insertSome(store, 1);
+    const [job] = await takeExactly(store, 1);
+    assert.ok(job);
+    const ended = [settlement(job, die())];
+    expect(await store.settle(ended)).toEqual(["settled"]);
+    expect(await inside.settle(ended)).toEqual(["settled"]);
+    await insertSome(store, 1);
+    expect((await countsOf(store)).ready).toBe(1);
   });
 
   it("keeps no cancellation of another job waiting, and its own job refuses", async () => {
