@@ -113,9 +113,10 @@ export async function startReplicaSet({
 }
 
 async function prepared(root?: string) {
-  await stopAbandoned();
+  const place = root ?? (await quickFolder());
+  await stopAbandoned(place);
   const { mongod, from } = await mongodBinary();
-  const folder = await mkdtemp(join(root ?? (await quickFolder()), FOLDER_PREFIX));
+  const folder = await mkdtemp(join(place, FOLDER_PREFIX));
   await writeFile(join(folder, "owner"), String(process.pid));
   return { folder, mongod, from };
 }
@@ -216,8 +217,8 @@ async function primaryOf(nodes: readonly Node[]): Promise<Node> {
 }
 
 /** A run that was killed leaves its servers behind; the next one stops them. */
-async function stopAbandoned(): Promise<void> {
-  const roots = new Set([tmpdir(), await quickFolder()]);
+async function stopAbandoned(place: string): Promise<void> {
+  const roots = new Set([tmpdir(), await quickFolder(), place]);
   const found = [...roots].map(async (root) => {
     const names = await readdir(root);
     return names.filter((name) => name.startsWith(FOLDER_PREFIX)).map((name) => join(root, name));

@@ -20,7 +20,22 @@ const QUICK: Limits = { maxTimeMS: 250 };
 const AT_ONCE = 32;
 const MOST_TRIES = 3;
 
-/** Answers those that are locked. */
+/** Writes all of them, together or each alone. Answers those that are locked. */
+export async function writeAll<T>(
+  db: Database,
+  items: readonly T[],
+  write: (some: readonly T[], limits: Limits) => Promise<unknown>,
+): Promise<Set<T>> {
+  try {
+    await write(items, TOGETHER);
+    return new Set();
+  } catch (error) {
+    if (!isTooLate(error)) throw error;
+    return writeAlone(db, items, (item, limits) => write([item], limits));
+  }
+}
+
+/** What was too late together. Answers those that are locked. */
 export async function writeAlone<T>(
   db: Database,
   items: readonly T[],

@@ -100,12 +100,12 @@ async function editOnce<Answer>(
         waited: job !== null && "waits" in job ? job : null,
       });
   }
-  const kept = await unpack(db, packs);
-  for (const one of edits) {
-    if (!kept.has(one.id)) continue;
+  const setLocked = (one: Edit<Answer>): void => {
     if (one.ifLocked === undefined) locked.add(one);
     else answers.set(one, one.ifLocked());
-  }
+  };
+  const kept = await unpack(db, packs);
+  for (const one of edits) if (kept.has(one.id)) setLocked(one);
   if (writes.length === 0) return;
   const { isAllDone, isLate } = await write(db, writes);
   const done = isAllDone ? null : await writtenAs(db, ids, v);
@@ -113,10 +113,7 @@ async function editOnce<Answer>(
     if (done === null || done.has(one.id)) answers.set(one, answer);
   }
   const late = isLate ? await writeEach(db, writes, answers) : [];
-  for (const { one } of late) {
-    if (one.ifLocked === undefined) locked.add(one);
-    else answers.set(one, one.ifLocked());
-  }
+  for (const { one } of late) setLocked(one);
   const moved = writes.filter(({ one }) => answers.has(one)).flatMap(({ waited }) => waited ?? []);
   if (moved.length > 0) await clearFresh(db, moved);
 }

@@ -31,9 +31,8 @@ export interface Glance {
   readonly isWhole: boolean;
 }
 
-function placesOf(asked: Asked | null): readonly Place[] {
-  if (asked === null) return [];
-  return asked.span === undefined ? PLACES : [asked.span.place];
+function placesOf({ span }: Asked): readonly Place[] {
+  return span === undefined ? PLACES : [span.place];
 }
 
 export async function glance(db: Database, name: string, asked: Asked | null): Promise<Glance> {
@@ -49,7 +48,9 @@ export async function glance(db: Database, name: string, asked: Asked | null): P
     { $project: { gate: 0 } },
     db.unionWith("jobs", due),
     ...PLACES.map((place) => db.unionWith(place, walkOf(place, name))),
-    ...placesOf(asked).map((place) => db.unionWith(place, stagesOf(name, asked as Asked))),
+    ...(asked === null
+      ? []
+      : placesOf(asked).map((place) => db.unionWith(place, stagesOf(name, asked)))),
   ]);
   const heads: unknown[] = [];
   const first: Waiting[] = [];

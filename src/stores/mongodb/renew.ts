@@ -9,13 +9,12 @@
  * A pack is renewed whole. If some of its jobs are not to be renewed, it is taken apart.
  */
 import type { Renewal, RenewResult } from "../../core/store.ts";
-import { TOGETHER, writeAlone } from "./alone.ts";
+import { writeAll } from "./alone.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit } from "./edit.ts";
 import { lookUpJobs } from "./look-up.ts";
-import { isTooLate } from "./mongodb-error.ts";
 import { renewPacks } from "./renew-packs.ts";
 import { isHeldBy, takeAlong } from "./riders.ts";
 import type { JobDocument } from "./schema.ts";
@@ -78,16 +77,11 @@ async function renewSingles(
 
 /** Jobs that were leased together have the same fence, and are extended by one statement. */
 async function extend(db: Database, renewals: readonly Renewal[], update: Document): Promise<void> {
-  const together = Map.groupBy(renewals, ({ fence }) => fence);
-  try {
-    const operations = [...together.values()].map((some) => extension(some, update));
-    await db.bulk("jobs", operations, TOGETHER);
-  } catch (error) {
-    if (!isTooLate(error)) throw error;
-    await writeAlone(db, renewals, (one, limits) =>
-      db.bulk("jobs", [extension([one], update)], limits),
-    );
-  }
+  await writeAll(db, renewals, (some, limits) => {
+    const together = Map.groupBy(some, ({ fence }) => fence);
+    const operations = [...together.values()].map((alike) => extension(alike, update));
+    return db.bulk("jobs", operations, limits);
+  });
 }
 
 function extension(renewals: readonly Renewal[], update: Document): Document {

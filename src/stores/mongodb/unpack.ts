@@ -9,10 +9,9 @@
  * already count, whatever has become of them meanwhile.
  */
 import { randomUUID } from "node:crypto";
-import { TOGETHER, writeAlone } from "./alone.ts";
+import { writeAll } from "./alone.ts";
 import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { isTooLate } from "./mongodb-error.ts";
 import { jobsOf } from "./packs.ts";
 import { isPack, isStub, type JobDocument, type Pack, type Stub } from "./schema.ts";
 
@@ -62,16 +61,10 @@ async function insertAll(
   db: Database,
   singles: readonly (Document & { readonly _id: string })[],
 ): Promise<Set<string>> {
-  try {
-    await db.insertRepeatable("jobs", singles, TOGETHER);
-    return new Set();
-  } catch (error) {
-    if (!isTooLate(error)) throw error;
-    const locked = await writeAlone(db, singles, (single, limits) =>
-      db.insertRepeatable("jobs", [single], limits),
-    );
-    return new Set([...locked].map(({ _id }) => _id));
-  }
+  const locked = await writeAll(db, singles, (some, limits) =>
+    db.insertRepeatable("jobs", some, limits),
+  );
+  return new Set([...locked].map(({ _id }) => _id));
 }
 
 function reduced(
