@@ -56,6 +56,21 @@ describe("turns between lines", () => {
     assert.deepEqual(taken, [1, 1, 1, 2, 1, 1, 1, 2]);
   });
 
+  it("are several at once for each line where the store says so", () => {
+    const lines = [line(1), line(2, { weight: 2 }), line(3)];
+    const how = { current: START, turnsAtOnce: 4, keyOf };
+    const { quotas, turn } = planTurns(lines, { jobs: 14, ofCapped: 14 }, how);
+    assert.deepEqual(
+      quotas.map((quota) => [quota.line.number, quota.jobs]),
+      [
+        [1, 4],
+        [2, 8],
+        [3, 2],
+      ],
+    );
+    assert.deepEqual(turn, { line: 3, left: 2 });
+  });
+
   it("end early for a line without room", () => {
     const { quotas } = plan([line(1, { room: 1, isCapped: true }), line(2)], 6);
     assert.deepEqual(quotas, [

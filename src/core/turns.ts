@@ -1,7 +1,9 @@
 /**
  * Fair turns between the open lines of a queue. A turn is as many jobs as the line's weight; a turn
- * that one call did not use up goes on with the next call. Whose turn it is, the store keeps for all, or
- * each process for itself: each of them being fair makes all of them fair together.
+ * that one call did not use up goes on with the next call. A store for which going to a line costs as much
+ * as taking some jobs there may give it several turns at once to a call that wants many. Whose turn it is,
+ * the store keeps for all, or each process for itself: each of them being fair makes all of them fair
+ * together.
  */
 export interface TurnTaker {
   readonly weight: number | null;
@@ -35,8 +37,9 @@ export interface Wanted {
 export function planTurns<L extends TurnTaker, Key>(
   ring: readonly L[],
   { jobs, ofCapped }: Wanted,
-  { current, keyOf }: { readonly current: Turn<Key>; keyOf(line: L): Key },
+  how: { readonly current: Turn<Key>; readonly turnsAtOnce?: number; keyOf(line: L): Key },
 ): Plan<L, Key> {
+  const { current, turnsAtOnce = 1, keyOf } = how;
   const [only] = ring;
   if (only !== undefined && ring.length === 1) {
     const taken = Math.min(jobs, only.room, only.isCapped ? ofCapped : Infinity);
@@ -53,7 +56,7 @@ export function planTurns<L extends TurnTaker, Key>(
       if (left === 0) break;
       const { line } = quota;
       const goesOn = turn.line === keyOf(line) && turn.left > 0;
-      const length = goesOn ? turn.left : (line.weight ?? 1);
+      const length = goesOn ? turn.left : (line.weight ?? 1) * turnsAtOnce;
       const room = Math.min(line.room - quota.jobs, line.isCapped ? cappedLeft : Infinity);
       const taken = Math.min(length, left, room);
       if (taken <= 0) continue;

@@ -22,6 +22,10 @@ import type { Transaction } from "./transaction.ts";
 const REOPEN_AT_MOST = 100;
 /** Lines found empty per call, beyond those that gave something. */
 const PASS_AT_MOST = 256;
+/** Turns of a line in one call that wants many jobs. More were faster, and keep a new line waiting longer. */
+const MOST_TURNS_AT_ONCE = 4;
+/** A call goes to so many lines before it takes several turns of one. */
+const LEAST_LINES = 16;
 
 const EXPIRED_HOLDS = `
   SELECT line FROM holdfast_line INDEXED BY holdfast_line_held
@@ -140,7 +144,8 @@ function takeTurns(
     if (wanted.jobs <= 0) break;
     const ring = ringOf(tx, queue, wanted);
     const current = { line: queue.turnLine, left: queue.turnLeft };
-    const plan = planTurns(ring, wanted, { current, keyOf: ({ line }) => line });
+    const turnsAtOnce = turnsAtOnceFor(wanted);
+    const plan = planTurns(ring, wanted, { current, turnsAtOnce, keyOf: ({ line }) => line });
     if (plan.quotas.length === 0) break;
     const packs = startAttempts(tx, plan.quotas, call);
     for (const { line, jobs, items } of packs) {
@@ -163,17 +168,23 @@ function takeTurns(
   return taken;
 }
 
+/** Three statements a line, however many of its jobs are taken. */
+function turnsAtOnceFor({ jobs }: Wanted): number {
+  return Math.max(1, Math.min(MOST_TURNS_AT_ONCE, Math.floor(jobs / LEAST_LINES)));
+}
+
 /**
- * The open lines from the one whose turn it is, as many as there are jobs wanted. At least two: with
- * one alone nobody could tell whether it is the only one.
+ * The open lines from the one whose turn it is, as many as may be needed. At least two: with one alone
+ * nobody could tell whether it is the only one.
  */
-function ringOf(tx: Transaction, queue: Queue, { jobs, ofCapped }: Wanted): Line[] {
+function ringOf(tx: Transaction, queue: Queue, wanted: Wanted): Line[] {
+  const { jobs, ofCapped } = wanted;
   const isFree = queue.maxActive === null && queue.maxActivePerGroup === null;
   if (ofCapped <= 0 && !isFree) return [];
   const only = queue.onlyOpenLine;
   if (only !== null) return ofCapped > 0 || only.maxActive === null ? [only] : [];
   tx.lines.flush();
-  const atMost = Math.max(2, jobs);
+  const atMost = Math.max(2, Math.ceil(jobs / turnsAtOnceFor(wanted)));
   const from = queue.turnLeft > 0 ? queue.turnLine : queue.turnLine + 1;
   const [ring, start] = ofCapped > 0 ? [RING, RING_START] : [FREE_RING, FREE_RING_START];
   const rows = tx.db.rows<[number]>(ring).all(queue.q, from, atMost);
