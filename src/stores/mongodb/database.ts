@@ -29,6 +29,8 @@ export interface DatabaseOptions {
   readonly remembersMs: number;
   readonly known: KnownQueues;
   readonly clearing: Clearing;
+  /** Those of another way to the same database; else its own. */
+  readonly numbers?: Numbers;
   /** A caller's own transaction, in which everything happens. */
   readonly session?: SessionLike;
 }
@@ -58,13 +60,15 @@ export class Database {
 
   constructor(options: DatabaseOptions) {
     this.options = options;
-    const { session, deadlineMs, clock } = options;
-    this.numbers = new Numbers({
-      ask: (count) => this.#reserve(count),
-      // Of the time that a verb has, so that some is left for those behind it.
-      deadlineMs: deadlineMs / 2,
-      looksAhead: !clock.isStill,
-    });
+    const { session, deadlineMs, clock, numbers } = options;
+    this.numbers =
+      numbers ??
+      new Numbers({
+        ask: (count) => this.#reserve(count),
+        // Of the time that a verb has, so that some is left for those behind it.
+        deadlineMs: deadlineMs / 2,
+        keepsStock: !clock.isStill,
+      });
     this.#common = { maxTimeMS: deadlineMs, ...(session === undefined ? {} : { session }) };
   }
 

@@ -4,10 +4,12 @@
  * of a queue without any need not look for them.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import type { HoldChange, LimitChange, LineRef } from "../../core/line.ts";
 import { instantAfter } from "./clock.ts";
 import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
+import { STOCK_MS } from "./numbers.ts";
 import { knowQueues } from "./queue-book.ts";
 import { pair } from "./schema.ts";
 import type { Told } from "./told.ts";
@@ -74,9 +76,10 @@ export async function limit(
   if (changes.some(({ maxWaiting }) => maxWaiting !== undefined)) await noteBounds(db);
 }
 
-/** Told to everybody who inserts, with the numbers of his jobs. */
+/** Told to everybody who inserts, with the numbers of his jobs; when it is done, all have heard of it. */
 async function noteBounds(db: Database): Promise<void> {
   await db.updateMany("head", { _id: "head" }, { $set: { bounds: randomUUID() } });
+  if (db.numbers.keepsStock) await setTimeout(STOCK_MS);
 }
 
 interface Patch {

@@ -221,7 +221,9 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
         ? (tx: unknown) => {
             const { db, id } = openLife();
             const onEnded = (told: Told): void => tell(db, told);
-            return within(tx, { ...db.options, id, onEnded, mustBeOpen: () => void openLife() });
+            const { options, numbers } = db;
+            const mustBeOpen = (): void => void openLife();
+            return within(tx, { ...options, numbers, id, onEnded, mustBeOpen });
           }
         : undefined,
   });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { Numbers, type Reserved } from "./numbers.ts";
+import { Numbers, STOCK_MS, type Reserved } from "./numbers.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const USUAL = { deadlineMs: 1_000, looksAhead: true };
+const USUAL = { deadlineMs: 1_000, keepsStock: true };
 
 interface Server {
   readonly asked: number[];
@@ -46,44 +46,76 @@ describe("the numbers of new jobs", () => {
     expect((await Promise.all([a, b, c])).map(({ first }) => first)).toEqual([1, 4, 6]);
   });
 
-  it("are asked for ahead once inserts follow each other at once", async () => {
+  it("come from a stock once inserts follow each other at once", async () => {
     const { ask, asked } = server();
     const numbers = new Numbers({ ...USUAL, ask });
-    expect(await insertInARow(numbers, [5, 5, 5, 5, 5])).toEqual([1, 6, 11, 16, 26]);
-    expect(asked).toEqual([5, 5, 5, 10, 10, 10]);
+    const firsts = await insertInARow(numbers, Array(30).fill(5));
+    expect(firsts).toEqual(Array.from({ length: 30 }, (_, index) => 1 + 5 * index));
+    // The next stock is asked for while the first has some left.
+    expect(asked).toEqual([5, 5, 5, 125, 125]);
   });
 
-  it("are asked for again if more are wanted than were expected", async () => {
+  it("of a stock are left out if more are wanted than it has", async () => {
     const { ask, asked } = server();
     const numbers = new Numbers({ ...USUAL, ask });
-    expect(await insertInARow(numbers, [5, 5, 5, 11])).toEqual([1, 6, 11, 26]);
-    expect(asked).toEqual([5, 5, 5, 10, 11, 22]);
+    expect(await insertInARow(numbers, [5, 5, 5, 5, 121])).toEqual([1, 6, 11, 16, 141]);
+    expect(asked).toEqual([5, 5, 5, 125, 2_500]);
   });
 
-  it("that were asked for ahead are good for this turn only", async () => {
+  it("of a stock are good for some milliseconds", async () => {
+    let ms = 0;
     const { ask, asked } = server();
-    const numbers = new Numbers({ ...USUAL, ask });
-    await insertInARow(numbers, [5, 5, 5]);
+    const numbers = new Numbers({ ...USUAL, ask, elapsed: () => ms });
+    await insertInARow(numbers, [5, 5, 5, 5]);
+    ms += STOCK_MS + 1;
+    const others = await ask(1);
+    const [first] = await insertInARow(numbers, [5]);
+    expect(first).toBeGreaterThan(others.first);
+    expect(asked).toEqual([5, 5, 5, 125, 1, 125]);
+  });
+
+  it("of a stock come with the time that has passed since", async () => {
+    let ms = 0;
+    const numbers = new Numbers({ ...USUAL, ...server(), elapsed: () => ms });
+    await insertInARow(numbers, [5, 5, 5, 5]);
+    const said = 15 + 125;
+    ms += 7.9;
+    expect((await numbers.forInsert(5)).now).toBe(said + 7);
+  });
+
+  it("of a stock are not used after a pause", async () => {
+    const { ask, asked } = server();
+    const numbers = new Numbers({ ...USUAL, ask, elapsed: () => 0 });
+    await insertInARow(numbers, [5, 5, 5, 5]);
     for (let turns = 0; turns < 3; turns++) await turn();
     const others = await ask(1);
-    const { first } = await numbers.forInsert(5);
-    expect(first).toBeGreaterThan(others.first);
-    expect(asked).toEqual([5, 5, 5, 10, 1, 5]);
+    expect((await numbers.forInsert(5)).first).toBeGreaterThan(others.first);
+    expect(asked).toEqual([5, 5, 5, 125, 1, 5]);
   });
 
-  it("that cannot be had ahead are asked for again", async () => {
+  it("of a stock never come behind others of the same process", async () => {
+    const { ask } = server();
+    const numbers = new Numbers({ ...USUAL, ask, elapsed: () => 0 });
+    await insertInARow(numbers, [5, 5, 5, 5]);
+    const { first: own } = await numbers.reserve(1);
+    const [first] = await insertInARow(numbers, [5]);
+    expect(first).toBeGreaterThan(own);
+  });
+
+  it("of a stock that cannot be had ahead are asked for again", async () => {
     const { ask, asked } = server();
     const away = new Error("away");
-    const isAhead = (): boolean => asked.length === 3;
     const numbers = new Numbers({
       ...USUAL,
       ask: async (count) => {
-        if (!isAhead()) return ask(count);
+        if (asked.length !== 4) return ask(count);
         asked.push(count);
         throw away;
       },
     });
-    expect(await insertInARow(numbers, [5, 5, 5, 5])).toEqual([1, 6, 11, 16]);
+    const firsts = await insertInARow(numbers, Array(30).fill(5));
+    expect(firsts.slice(-2)).toEqual([141, 146]);
+    expect(asked).toEqual([5, 5, 5, 125, 125, 125]);
   });
 
   it("that never come keep only those waiting who asked for them", async () => {
@@ -104,9 +136,9 @@ describe("the numbers of new jobs", () => {
     expect(await next).toMatchObject({ first: 1 });
   });
 
-  it("are never asked for ahead where the clock is moved by hand", async () => {
+  it("are never kept where the clock is moved by hand", async () => {
     const { ask, asked } = server();
-    const numbers = new Numbers({ ...USUAL, ask, looksAhead: false });
+    const numbers = new Numbers({ ...USUAL, ask, keepsStock: false });
     await insertInARow(numbers, [5, 5, 5, 5]);
     expect(asked).toEqual([5, 5, 5, 5]);
   });
