@@ -59,8 +59,7 @@ async function insertJobs(
   jobs: readonly JobDocument[],
   { limits = {}, areNew = false }: { readonly limits?: Document; readonly areNew?: boolean } = {},
 ): Promise<Set<JobDocument>> {
-  const mayBeFresh = areNew && !db.isInTransaction;
-  const plain = mayBeFresh ? jobs.filter(isPlain) : [];
+  const plain = areNew && !db.isInTransaction ? jobs.filter(isPlain) : [];
   const refused = plain.length === 0 ? new Set<JobDocument>() : await insertFresh(db, plain);
   if (plain.length === jobs.length) return refused;
   const others = plain.length === 0 ? jobs : jobs.filter((job) => !isPlain(job));

@@ -11,6 +11,7 @@
  */
 import { LIGHTLY, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
+import { having } from "./id-span.ts";
 import { charactersOf, parcelsInLine } from "./packs.ts";
 import type { FreshPack, JobDocument, Tombstone } from "./schema.ts";
 
@@ -34,12 +35,13 @@ export async function insertFresh(
     "fresh",
     parcels.map(({ document }) => document),
   );
+  if (refused.size === 0) return new Set();
   return new Set(parcels.flatMap((one, index) => (refused.has(index) ? one.jobs : [])));
 }
 
 /** Those in which these jobs wait. */
-export function packsWith(db: Database, ids: readonly string[]): Promise<FreshPack[]> {
-  return db.find<FreshPack>("fresh", { ids: { $in: ids } });
+export async function packsWith(db: Database, ids: readonly string[]): Promise<FreshPack[]> {
+  return ids.length === 0 ? [] : db.find<FreshPack>("fresh", having(ids));
 }
 
 /** As if they were documents among the jobs. Field by field: each lease does it for every job it sees. */
@@ -116,12 +118,10 @@ function without(ids: readonly string[]): Document[] {
   const at = (list: string): Document => ({
     $map: { input: "$left", in: { $arrayElemAt: [list, "$$this"] } },
   });
-  // No list is left empty: the index would take all empty lists for the same.
-  const rest = { $cond: [{ $eq: ["$n", 0] }, ["$_id"], "$ids"] };
   return [
     { $set: { left: { $filter: { input: places, as: "this", cond: isLeft } } } },
     { $set: { n: { $size: "$left" }, ids: at("$ids"), pack: at("$pack") } },
-    { $set: { ids: rest, seq: { $ifNull: [{ $first: "$pack.seq" }, "$seq"] } } },
+    { $set: { seq: { $ifNull: [{ $first: "$pack.seq" }, "$seq"] } } },
     { $unset: "left" },
   ];
 }

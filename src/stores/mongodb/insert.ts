@@ -34,10 +34,9 @@ export async function insert(
     addDocuments(db, documents, { now, room, areNew, looksFirst: room !== null });
   const results = rooms.length === 0 ? await add(null) : await inBounds(db, rooms, add);
   inserted();
-  for (const [index, result] of results.entries()) {
-    const job = documents[index];
-    if (result.outcome !== "added" || job === undefined) continue;
-    if (isSoon({ runAt: job.runAt, now })) told.queues.add(job.queue);
+  for (let index = 0; index < documents.length; index++) {
+    const { queue, runAt } = documents[index] as JobDocument;
+    if (results[index]?.outcome === "added" && isSoon({ runAt, now })) told.queues.add(queue);
   }
   return results;
 }
@@ -94,15 +93,21 @@ export async function addDocuments(
     }
     const free = looksFirst ? await lookFirst(db, left, { now, room, results }) : left;
     const { refused, busy } = await addFree(db, free, { areNew: areNew && round === 0 });
+    // So it is nearly always.
+    if (free === documents && refused.size === 0 && busy.size === 0) return documents.map(added);
     for (const job of free) {
       if (busy.has(job)) results.set(job, { outcome: "busy" });
-      else if (!refused.has(job)) results.set(job, { outcome: "added", id: job._id });
+      else if (!refused.has(job)) results.set(job, added(job));
       else if (room !== null) giveBack(room, job);
     }
     left = documents.filter((job) => !results.has(job));
     looksFirst = true;
   }
   return documents.map((job) => results.get(job) as InsertResult);
+}
+
+function added({ _id: id }: JobDocument): InsertResult {
+  return { outcome: "added", id };
 }
 
 /**
@@ -167,22 +172,27 @@ export function newDocument(
     from = null,
   }: { readonly seq: number; readonly now: number; readonly from?: string | null },
 ): JobDocument {
+  const { id, queue, group, type, payload, priority, maxAttempts, tags, meta, trace } = job;
   const runAt = job.runAt ?? instantAfter(now, job.delayMs);
-  const { queue, group, type, payload, priority, maxAttempts, tags, meta, trace } = job;
   const dedupe = job.dedupe === null ? null : { ...job.dedupe };
+  const { ready, due, leased } = inLine(queue, { runAt, now });
+  const { k, kx } = keyOf({ queue, status: "queued", createdAt: now, dedupe }, now);
   return {
     // What the indexes ask for comes first: the server looks through the fields in their order.
-    _id: job.id,
-    ids: job.id,
-    ...inLine(queue, { runAt, now }),
+    _id: id,
+    ids: id,
+    ready,
+    due,
+    leased,
     group,
     priority,
     seq,
     type,
     queue,
     status: "queued",
-    ...(maxAttempts > 0 ? { fresh: true } : {}),
-    ...keyOf({ queue, status: "queued", createdAt: now, dedupe }, now),
+    fresh: maxAttempts > 0 ? true : null,
+    k: k ?? null,
+    kx: kx ?? null,
     v: FIRST_VERSION,
     maxAttempts,
     attempts: 0,

@@ -13,6 +13,7 @@ import { randomUUID } from "node:crypto";
 import type { LeaseRef } from "../../core/store.ts";
 import { present } from "./database.ts";
 import type { Document } from "./driver-like.ts";
+import { areBeside, spanOf } from "./id-span.ts";
 import type { AnyPack, JobDocument, Pack, PackPlace, Tombstone } from "./schema.ts";
 import { isPack, isTombstone } from "./schema.ts";
 import { wholeJob } from "./whole-job.ts";
@@ -35,17 +36,20 @@ export interface Parcel {
 export function parcelsInLine(jobs: readonly JobDocument[]): Parcel[] {
   return runsOf(jobs, isNext).map((run) => {
     const [{ ready, seq, status }] = run;
-    return { document: { ...packOf(run), _id: seq, ready, seq, status }, jobs: run };
+    const pack = packOf(run);
+    const span = spanOf(pack.ids);
+    return { document: { _id: seq, ready, seq, status, ...span, ...pack }, jobs: run };
   });
 }
 
-function isNext(job: JobDocument, { last }: Run): boolean {
+function isNext(job: JobDocument, _first: JobDocument, last: JobDocument): boolean {
   return (
     job.seq === last.seq + 1 &&
     job.queue === last.queue &&
     job.group === last.group &&
     job.type === last.type &&
-    job.priority === last.priority
+    job.priority === last.priority &&
+    areBeside(job._id, last._id)
   );
 }
 
@@ -54,42 +58,47 @@ export function parcelsOf(jobs: readonly JobDocument[], lease: Document): Parcel
   const alike = [...Map.groupBy(jobs, ({ type }) => type).values()];
   return alike
     .flatMap((some) => runsOf(some.toSorted(bySeq), isNear))
-    .map((run) => ({ document: { ...packOf(run), ...lease, left: run.length }, jobs: run }));
+    .map((run) => {
+      // Follows the time, like the ids, and is nobody's.
+      const _id = `${run[0].seq}-${randomUUID()}`;
+      return {
+        document: { _id, ...packOf(run), ...lease, left: run.length },
+        jobs: run,
+      };
+    });
 }
 
 function bySeq(a: JobDocument, b: JobDocument): number {
   return a.seq - b.seq;
 }
 
-function isNear({ seq }: JobDocument, { first }: Run): boolean {
+function isNear({ seq }: JobDocument, first: JobDocument): boolean {
   return seq - first.seq <= MOST_SPREAD;
 }
 
-interface Run {
-  readonly first: JobDocument;
-  readonly last: JobDocument;
-}
+/** Does it go with those from the first to the last? */
+type GoesWith = (job: JobDocument, first: JobDocument, last: JobDocument) => boolean;
 
 type Jobs = readonly [JobDocument, ...JobDocument[]];
 
 /** As many together as fit into a document, and as go together. */
-function runsOf(
-  jobs: readonly JobDocument[],
-  goesWith: (job: JobDocument, run: Run) => boolean,
-): Jobs[] {
+function runsOf(jobs: readonly JobDocument[], goesWith: GoesWith): Jobs[] {
   const runs: [JobDocument, ...JobDocument[]][] = [];
+  let run: [JobDocument, ...JobDocument[]] | undefined;
+  let last: JobDocument | undefined;
   let characters = 0;
   for (const job of jobs) {
     const size = charactersOf(job);
-    const run = runs.at(-1);
     const fits =
       run !== undefined &&
+      last !== undefined &&
       run.length < MOST_IN_PACK &&
       characters + size <= MOST_CHARACTERS &&
-      goesWith(job, { first: run[0], last: run.at(-1) ?? run[0] });
-    if (fits) run.push(job);
-    else runs.push([job]);
+      goesWith(job, run[0], last);
+    if (fits) run?.push(job);
+    else runs.push((run = [job]));
     characters = fits ? characters + size : size;
+    last = job;
   }
   return runs;
 }
@@ -101,7 +110,7 @@ export function charactersOf({ payload, meta }: JobDocument): number {
 /** What all of them have in common is said once. */
 const OFTEN_ALIKE = ["group", "priority", "maxAttempts", "createdAt"] as const;
 
-function packOf(jobs: Jobs): Document {
+function packOf(jobs: Jobs): Document & Pick<Pack, "ids"> {
   const [first] = jobs;
   const last = jobs.at(-1) ?? first;
   const names = OFTEN_ALIKE.filter((name) => jobs.every((job) => job[name] === first[name]));
@@ -109,8 +118,6 @@ function packOf(jobs: Jobs): Document {
   for (const name of names) shared[name] = first[name];
   const differing = OFTEN_ALIKE.filter((name) => !names.includes(name));
   return {
-    // Follows the time, like the ids, and is nobody's.
-    _id: `${first.seq}-${randomUUID()}`,
     ids: jobs.map(({ _id }) => _id),
     queue: first.queue,
     type: first.type,

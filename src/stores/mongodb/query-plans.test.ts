@@ -80,6 +80,24 @@ const VERBS: Readonly<Record<string, () => Promise<unknown>>> = {
 };
 
 describe("on a collection that has grown", () => {
+  it("get looks at few of many new jobs", async () => {
+    const all = newJobs(MANY, { queue: "new" });
+    for (let done = 0; done < MANY; done += 200) {
+      await store.insert(all.slice(done, done + 200), { areNew: true });
+    }
+    const some = [0, 700, MANY - 1].map((at) => ({ id: all[at]?.id ?? "", queue: "new" }));
+    const operations = await operationsOf(async () => {
+      const found = await store.get(some);
+      expect(found.map((job) => (job as { readonly id: string }).id)).toEqual(
+        some.map(({ id }) => id),
+      );
+    });
+    for (const one of operations) {
+      expect(one.planSummary ?? "").not.toContain("COLLSCAN");
+      expect(one.docsExamined ?? 0, JSON.stringify(one.planSummary)).toBeLessThan(FEW);
+    }
+  });
+
   for (const [name, verb] of Object.entries(VERBS)) {
     it(`${name} walks no jobs`, async () => {
       const operations = await operationsOf(verb);

@@ -40,6 +40,7 @@ import type { LedgerEntry, StoredEntry } from "../../core/ledger.ts";
 import type { Hold } from "../../core/line.ts";
 import type { Why } from "../../core/store.ts";
 import type { Document } from "./driver-like.ts";
+import type { IdSpan } from "./id-span.ts";
 
 /** A job, kept. */
 export interface JobDocument {
@@ -142,7 +143,7 @@ export interface Pack
 }
 
 /** Jobs that wait next to each other in one line. */
-export interface FreshPack extends Omit<Pack, "_id" | "left"> {
+export interface FreshPack extends Omit<Pack, "_id" | "left">, IdSpan {
   /** The first of the numbers. */
   readonly _id: number;
   /** The first of those that are left. */
@@ -271,7 +272,7 @@ export const INDEXES: Readonly<Partial<Record<CollectionName, readonly Document[
   ],
   fresh: [
     { name: "ready", key: { ready: 1, group: 1, priority: 1, seq: 1, n: 1 } },
-    { name: "ids", key: { ids: 1 } },
+    { name: "span", key: { idFrom: 1, idTo: 1 } },
   ],
   lines: [{ name: "line", key: { queue: 1, group: 1 } }],
   ledger: [

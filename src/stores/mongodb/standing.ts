@@ -3,13 +3,19 @@ import { WAKE_AHEAD_MS } from "../../core/line.ts";
 import type { Document } from "./driver-like.ts";
 import type { Changes } from "./edit.ts";
 
-type Place = Pick<Changes, "ready" | "due" | "leased">;
+/** The queue, where it stands. */
+interface Place extends Pick<Changes, "ready" | "due" | "leased"> {
+  readonly ready: string | null;
+  readonly due: string | null;
+  readonly leased: string | null;
+}
 
 export const NOWHERE: Place = { ready: null, due: null, leased: null };
 
 /** A queued job stands in its line once it is due, and among the later ones before. */
 export function inLine(queue: string, { runAt, now }: Due): Place {
-  return runAt <= now ? { ...NOWHERE, ready: queue } : { ...NOWHERE, due: queue };
+  const isDue = runAt <= now;
+  return { ready: isDue ? queue : null, due: isDue ? null : queue, leased: null };
 }
 
 /** Is it worth waking somebody? */
