@@ -6,9 +6,10 @@
  * Nothing is decided here: what was seen may be out of date at once, and the claim finds out.
  */
 import { readJobs, stagesOf, type Stretch, type Waiting } from "./claim.ts";
+import type { GroupRange } from "./clearing.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { PLACES, walkOf, type Head, type Place } from "./line-walk.ts";
+import { headsIn, PLACES, walkOf, type Head, type Place } from "./line-walk.ts";
 import type { JobDocument, QueueDocument } from "./schema.ts";
 import { inOrder } from "./standing.ts";
 
@@ -35,24 +36,35 @@ function placesOf({ span }: Asked): readonly Place[] {
   return span === undefined ? PLACES : [span.place];
 }
 
-export async function glance(db: Database, name: string, asked: Asked | null): Promise<Glance> {
+/** `halves`: many lines are walked in two parts beside each other; the server gives each question one core. */
+export async function glance(
+  db: Database,
+  name: string,
+  asked: Asked | null,
+  halves: readonly GroupRange[] = [],
+): Promise<Glance> {
   const due = [
     { $match: { due: name } },
     { $sort: { due: 1, runAt: 1, seq: 1 } },
     { $limit: 1 },
     { $project: { _id: 0, dueAt: "$runAt" } },
   ];
-  await db.options.clearing.done();
-  const seen = await db.aggregate<Document>("queues", [
-    { $match: { _id: name } },
-    { $project: { gate: 0 } },
-    db.unionWith("jobs", due),
-    ...PLACES.map((place) => db.unionWith(place, walkOf(place, name))),
-    ...(asked === null
-      ? []
-      : placesOf(asked).map((place) => db.unionWith(place, stagesOf(name, asked)))),
+  const isParted = halves.length > 0;
+  if (!isParted) await db.options.clearing.done();
+  const walks = PLACES.map((place) => db.unionWith(place, walkOf(place, name)));
+  const [seen, ...parts] = await Promise.all([
+    db.aggregate<Document>("queues", [
+      { $match: { _id: name } },
+      { $project: { gate: 0 } },
+      db.unionWith("jobs", due),
+      ...(isParted ? [] : walks),
+      ...(asked === null
+        ? []
+        : placesOf(asked).map((place) => db.unionWith(place, stagesOf(name, asked)))),
+    ]),
+    ...halves.map((half) => headsIn(db, name, half)),
   ]);
-  const heads: unknown[] = [];
+  const heads: unknown[] = parts.flat();
   const first: Waiting[] = [];
   let queue: unknown;
   let dueAt = Infinity;

@@ -1,4 +1,4 @@
-/** Queues of more lines than one look takes in. */
+/** Queues of many lines, and of more than one look takes in. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { mongodbDatabase, type MongodbDatabase } from "../../../test/servers/mongodb-place.ts";
 import type { Store } from "../../core/store.ts";
@@ -35,6 +35,24 @@ async function groupsLeased(limit: number): Promise<string[]> {
   const { jobs } = await store.lease(leaseRequest(limit));
   return jobs.map(({ group }) => group);
 }
+
+describe("a queue of many lines", () => {
+  it("gives every line its turn in each call, and every job once", async () => {
+    const [queue, lines, each] = ["many", GROUPS.slice(0, 300), 4];
+    for (let times = 0; times < each; times++) {
+      const jobs = lines.map((group) => newJob({ queue, group }));
+      await store.insert(jobs, { areNew: true });
+    }
+    const ids = new Set<string>();
+    for (let call = 0; call < each; call++) {
+      const { jobs } = await store.lease(leaseRequest(lines.length, { queue }));
+      expect(jobs.map(({ group }) => group).sort()).toEqual(lines);
+      for (const { id } of jobs) ids.add(id);
+    }
+    expect(ids.size).toBe(each * lines.length);
+    expect((await store.lease(leaseRequest(1, { queue }))).jobs).toEqual([]);
+  });
+});
 
 describe("a queue of very many lines", () => {
   it("gives every line its first turn before any has its second", async () => {

@@ -130,7 +130,7 @@ export class Leases {
     const jobs = Math.min(limit, ...queues.filter((one) => one.limit > 0).map((one) => one.limit));
     if (jobs <= 0) return null;
     const group = this.#onlyLine.get(name);
-    if (group === null) return glance(db, name, null);
+    if (group === null) return glance(db, name, null, this.#walk.halvesOf(name));
     const { skip, perDocument } = this.#reach(name, [{ jobs }]);
     const documents = documentsFor(jobs, { perDocument });
     const line = { queue: name, group: group ?? "" };

@@ -17,6 +17,8 @@ import { hasCaps, heldUntil } from "./queue-book.ts";
 /** Somewhat more than a call can want. */
 const LARGEST_WINDOW = 1_200;
 const SMALLEST_WINDOW = 64;
+/** To walk so many lines takes longer than another question. */
+const PARTED = 200;
 
 /** By the group of the line; null before the first. Each process knows it for itself. */
 export type GroupTurn = Turn<string | null>;
@@ -54,6 +56,8 @@ interface Look {
 export class LineWalk {
   /** The groups of the queues that have many lines, sorted, each as it was seen last. */
   readonly #known = new Map<string, readonly string[]>();
+  /** The group that parts the lines of a queue into halves. */
+  readonly #middles = new Map<string, string>();
 
   /** All lines if they are few, else a window that begins with the one whose turn it is. */
   async look(db: Database, queue: QueueDocument, look: Look): Promise<Window> {
@@ -71,6 +75,16 @@ export class LineWalk {
     return this.#known.has(queue);
   }
 
+  /** All lines in two halves; none if they are too few to be parted. */
+  halvesOf(queue: string): readonly GroupRange[] {
+    const middle = this.#middles.get(queue);
+    if (middle === undefined) return [];
+    return [
+      { after: null, until: middle },
+      { after: middle, until: null },
+    ];
+  }
+
   /** Other lines have come in between, and some have gone. */
   #learn(queue: string, lines: readonly ReadyLine[], { after, until }: GroupRange): void {
     const known = this.#known.get(queue) ?? [];
@@ -79,6 +93,9 @@ export class LineWalk {
     const groups = [...before, ...lines.map(({ group }) => group), ...behind];
     if (groups.length > LARGEST_WINDOW) this.#known.set(queue, groups);
     else this.#known.delete(queue);
+    const middle = groups[groups.length >> 1];
+    if (middle !== undefined && groups.length >= PARTED) this.#middles.set(queue, middle);
+    else this.#middles.delete(queue);
   }
 }
 
@@ -125,7 +142,8 @@ export function walkOf(place: Place, queue: string, range: Document = {}): Docum
   ];
 }
 
-async function headsIn(db: Database, queue: string, range: GroupRange): Promise<Head[]> {
+/** The first jobs of these lines, in both places. */
+export async function headsIn(db: Database, queue: string, range: GroupRange): Promise<Head[]> {
   await db.options.clearing.done(range);
   const [fresh, jobs] = PLACES.map((place) => walkOf(place, queue, groupsIn(range)));
   return db.aggregate<Head>("fresh", [...(fresh ?? []), db.unionWith("jobs", jobs ?? [])]);
