@@ -52,14 +52,14 @@ describe("the numbers of new jobs", () => {
     const firsts = await insertInARow(numbers, Array(30).fill(5));
     expect(firsts).toEqual(Array.from({ length: 30 }, (_, index) => 1 + 5 * index));
     // The next stock is asked for while the first has some left.
-    expect(asked).toEqual([5, 5, 5, 125, 125]);
+    expect(asked).toEqual([5, 5, 5, 20, 40, 80]);
   });
 
   it("of a stock are left out if more are wanted than it has", async () => {
     const { ask, asked } = server();
     const numbers = new Numbers({ ...USUAL, ask });
-    expect(await insertInARow(numbers, [5, 5, 5, 5, 121])).toEqual([1, 6, 11, 16, 141]);
-    expect(asked).toEqual([5, 5, 5, 125, 2_500]);
+    expect(await insertInARow(numbers, [5, 5, 5, 5, 16])).toEqual([1, 6, 11, 16, 36]);
+    expect(asked).toEqual([5, 5, 5, 20, 40]);
   });
 
   it("of a stock are good for some milliseconds", async () => {
@@ -71,14 +71,29 @@ describe("the numbers of new jobs", () => {
     const others = await ask(1);
     const [first] = await insertInARow(numbers, [5]);
     expect(first).toBeGreaterThan(others.first);
-    expect(asked).toEqual([5, 5, 5, 125, 1, 125]);
+    expect(asked).toEqual([5, 5, 5, 20, 1, 10]);
+  });
+
+  it("are as many in a stock as were used of the last one, and some more", async () => {
+    let ms = 0;
+    const { ask, asked } = server();
+    const numbers = new Numbers({ ...USUAL, ask, elapsed: () => ms });
+    await insertInARow(numbers, Array(3).fill(100));
+    for (let inserts = 0; inserts < 100; inserts++) {
+      await insertInARow(numbers, [100]);
+      ms += 10;
+    }
+    // Five or six inserts fall into the time of a stock.
+    const sizes = asked.slice(3);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(800);
+    expect(sizes.at(-1)).toBeGreaterThanOrEqual(500);
   });
 
   it("of a stock come with the time that has passed since", async () => {
     let ms = 0;
     const numbers = new Numbers({ ...USUAL, ...server(), elapsed: () => ms });
     await insertInARow(numbers, [5, 5, 5, 5]);
-    const said = 15 + 125;
+    const said = 15 + 20;
     ms += 7.9;
     expect((await numbers.forInsert(5)).now).toBe(said + 7);
   });
@@ -90,7 +105,7 @@ describe("the numbers of new jobs", () => {
     for (let turns = 0; turns < 3; turns++) await turn();
     const others = await ask(1);
     expect((await numbers.forInsert(5)).first).toBeGreaterThan(others.first);
-    expect(asked).toEqual([5, 5, 5, 125, 1, 5]);
+    expect(asked).toEqual([5, 5, 5, 20, 1, 5]);
   });
 
   it("of a stock never come behind others of the same process", async () => {
@@ -115,7 +130,7 @@ describe("the numbers of new jobs", () => {
     });
     const firsts = await insertInARow(numbers, Array(30).fill(5));
     expect(firsts.slice(-2)).toEqual([141, 146]);
-    expect(asked).toEqual([5, 5, 5, 125, 125, 125]);
+    expect(asked).toEqual([5, 5, 5, 20, 40, 40, 80]);
   });
 
   it("that never come keep only those waiting who asked for them", async () => {

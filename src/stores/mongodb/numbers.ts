@@ -36,9 +36,15 @@ export const STOCK_MS = 50;
 /** The next ones are asked for a little earlier, so that nobody waits for them. */
 const AGING_MS = 40;
 
+/** For how many inserts the first stock is. */
+const FIRST_STOCK = 4;
+const LARGEST_STOCK = 2_500;
+
 /** Numbers that are ours. */
 interface Stock extends Reserved {
-  readonly count: number;
+  /** How many there were, and how many are left. */
+  readonly size: number;
+  readonly left: number;
   readonly askedAt: number;
   readonly heardAt: number;
 }
@@ -92,19 +98,19 @@ export class Numbers {
       stock = await this.#next;
       this.#next = null;
     }
-    if (!this.#isGood(stock, count)) stock = await this.#ask(stockFor(count));
-    const { first, now, bounds, count: all, heardAt } = stock;
-    const rest = { ...stock, first: first + count, count: all - count };
+    if (!this.#isGood(stock, count)) stock = await this.#ask(sizeAfter(this.#stock, count));
+    const { first, now, bounds, left, heardAt } = stock;
+    const rest = { ...stock, first: first + count, left: left - count };
     this.#stock = rest;
     if (!this.#isGood(rest, count, AGING_MS)) {
-      this.#next ??= this.#ask(stockFor(count)).catch(() => null);
+      this.#next ??= this.#ask(sizeAfter(rest, count)).catch(() => null);
     }
     return { first, now: Math.floor(now + this.#elapsed() - heardAt), bounds };
   }
 
   /** Has it so many, and not for too long? */
   #isGood(stock: Stock | null, count: number, mostMs = STOCK_MS): stock is Stock {
-    return stock !== null && stock.count >= count && this.#elapsed() - stock.askedAt <= mostMs;
+    return stock !== null && stock.left >= count && this.#elapsed() - stock.askedAt <= mostMs;
   }
 
   async #ask(count: number): Promise<Stock> {
@@ -114,7 +120,7 @@ export class Numbers {
       const message = `MongoDB gave no numbers for new jobs within ${deadlineMs} ms`;
       return new StoreUnavailableError(message, { mayHaveHappened: false });
     });
-    return { ...reserved, count, askedAt, heardAt: this.#elapsed() };
+    return { ...reserved, size: count, left: count, askedAt, heardAt: this.#elapsed() };
   }
 
   #endStock(): void {
@@ -133,7 +139,13 @@ export class Numbers {
   }
 }
 
-/** For some inserts like this one. Not for too many: the numbers must not outrun the clock. */
-function stockFor(count: number): number {
-  return Math.min(25 * count, Math.max(2 * count, 2_500));
+/**
+ * Twice as many after one that was used up, else a little more than were used. Not more: the numbers follow
+ * the clock, and must not outrun it however many processes ask.
+ */
+function sizeAfter(stock: Stock | null, count: number): number {
+  if (stock === null) return FIRST_STOCK * count;
+  const { size, left } = stock;
+  const wanted = left < count ? 2 * size : Math.ceil(1.25 * (size - left));
+  return Math.max(2 * count, Math.min(wanted, LARGEST_STOCK));
 }
