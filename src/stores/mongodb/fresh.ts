@@ -35,7 +35,6 @@ export async function insertFresh(
     "fresh",
     parcels.map(({ document }) => document),
   );
-  if (refused.size === 0) return new Set();
   return new Set(parcels.flatMap((one, index) => (refused.has(index) ? one.jobs : [])));
 }
 

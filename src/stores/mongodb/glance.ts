@@ -51,13 +51,13 @@ export async function glance(
   ];
   const isParted = halves.length > 0;
   if (!isParted) await db.options.clearing.done();
-  const walks = PLACES.map((place) => db.unionWith(place, walkOf(place, name)));
+  const walked = isParted ? [] : PLACES;
   const [seen, ...parts] = await Promise.all([
     db.aggregate<Document>("queues", [
       { $match: { _id: name } },
       { $project: { gate: 0 } },
       db.unionWith("jobs", due),
-      ...(isParted ? [] : walks),
+      ...walked.map((place) => db.unionWith(place, walkOf(place, name))),
       ...(asked === null
         ? []
         : placesOf(asked).map((place) => db.unionWith(place, stagesOf(name, asked)))),

@@ -42,7 +42,7 @@ export function parcelsInLine(jobs: readonly JobDocument[]): Parcel[] {
   });
 }
 
-function isNext(job: JobDocument, _first: JobDocument, last: JobDocument): boolean {
+function isNext(job: JobDocument, { last }: Run): boolean {
   return (
     job.seq === last.seq + 1 &&
     job.queue === last.queue &&
@@ -72,33 +72,35 @@ function bySeq(a: JobDocument, b: JobDocument): number {
   return a.seq - b.seq;
 }
 
-function isNear({ seq }: JobDocument, first: JobDocument): boolean {
+function isNear({ seq }: JobDocument, { first }: Run): boolean {
   return seq - first.seq <= MOST_SPREAD;
 }
 
-/** Does it go with those from the first to the last? */
-type GoesWith = (job: JobDocument, first: JobDocument, last: JobDocument) => boolean;
+interface Run {
+  readonly first: JobDocument;
+  readonly last: JobDocument;
+}
 
 type Jobs = readonly [JobDocument, ...JobDocument[]];
 
 /** As many together as fit into a document, and as go together. */
-function runsOf(jobs: readonly JobDocument[], goesWith: GoesWith): Jobs[] {
+function runsOf(
+  jobs: readonly JobDocument[],
+  goesWith: (job: JobDocument, run: Run) => boolean,
+): Jobs[] {
   const runs: [JobDocument, ...JobDocument[]][] = [];
-  let run: [JobDocument, ...JobDocument[]] | undefined;
-  let last: JobDocument | undefined;
   let characters = 0;
   for (const job of jobs) {
     const size = charactersOf(job);
+    const run = runs.at(-1);
     const fits =
       run !== undefined &&
-      last !== undefined &&
       run.length < MOST_IN_PACK &&
       characters + size <= MOST_CHARACTERS &&
-      goesWith(job, run[0], last);
-    if (fits) run?.push(job);
-    else runs.push((run = [job]));
+      goesWith(job, { first: run[0], last: run.at(-1) ?? run[0] });
+    if (fits) run.push(job);
+    else runs.push([job]);
     characters = fits ? characters + size : size;
-    last = job;
   }
   return runs;
 }
