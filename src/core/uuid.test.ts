@@ -47,6 +47,16 @@ describe("uuidV7", () => {
 
   it("refuses to make an id from too little chance", () => {
     expect(() => uuidV7(0, new Uint8Array(9))).toThrow(RangeError);
+    expect(() => uuidV7(0, new Uint8Array(19), 10)).toThrow(RangeError);
+  });
+
+  it("takes its chance from where it is told to", () => {
+    fc.assert(
+      fc.property(ms(), bytes(), fc.nat(5), (at, random, start) => {
+        const shifted = Uint8Array.from([...new Uint8Array(start).fill(0xff), ...random]);
+        expect(uuidV7(at, shifted, start)).toBe(uuidV7(at, random));
+      }),
+    );
   });
 });
 

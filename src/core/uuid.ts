@@ -3,54 +3,57 @@
  * rows together in every index, and the client makes them, so a repeated insert is a duplicate.
  */
 
-/** Two hex digits for every byte: a lookup is several times faster than `toString(16)`. */
-const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
-  byte.toString(16).padStart(2, "0"),
-);
+/** How many random bytes an id takes. */
+export const UUID_RANDOM_BYTES = 10;
+
+const DIGITS: readonly number[] = Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
+const HYPHEN = "-".charCodeAt(0);
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** `random` holds at least 10 bytes; the first 10 are used. Lower case. */
-export function uuidV7(ms: number, random: Uint8Array): string {
+/**
+ * Lower case, from ten bytes of `random`. Made of character codes in one piece: a text that is put together
+ * with `+` remains a tree of its parts until somebody reads it, which took five times as long.
+ */
+export function uuidV7(ms: number, random: Uint8Array, start = 0): string {
+  // Too few bytes would make ids that collide. Better no id than a weak one.
+  if (start + UUID_RANDOM_BYTES > random.length) {
+    throw new RangeError(`uuidV7 needs ${UUID_RANDOM_BYTES} random bytes`);
+  }
   // Bit operators see 32 bits only, so the 48 bits of time are cut in two by division.
   const high = Math.floor(ms / 0x1_0000);
   const low = ms - high * 0x1_0000;
-  return (
-    hex(high >>> 24) +
-    hex(high >>> 16) +
-    hex(high >>> 8) +
-    hex(high) +
-    "-" +
-    hex(low >>> 8) +
-    hex(low) +
-    "-" +
-    hex(0x70 | (byteAt(random, 0) & 0x0f)) +
-    hex(byteAt(random, 1)) +
-    "-" +
-    hex(0x80 | (byteAt(random, 2) & 0x3f)) +
-    hex(byteAt(random, 3)) +
-    "-" +
-    hex(byteAt(random, 4)) +
-    hex(byteAt(random, 5)) +
-    hex(byteAt(random, 6)) +
-    hex(byteAt(random, 7)) +
-    hex(byteAt(random, 8)) +
-    hex(byteAt(random, 9))
-  );
+  writeDigits(TEXT, 0, high >>> 16);
+  writeDigits(TEXT, 4, high);
+  writeDigits(TEXT, 9, low);
+  writeDigits(TEXT, 14, 0x7000 | (wordAt(random, start) & 0x0fff));
+  writeDigits(TEXT, 19, 0x8000 | (wordAt(random, start + 2) & 0x3fff));
+  writeDigits(TEXT, 24, wordAt(random, start + 4));
+  writeDigits(TEXT, 28, wordAt(random, start + 6));
+  writeDigits(TEXT, 32, wordAt(random, start + 8));
+  return String.fromCharCode(...TEXT);
+}
+
+/** The character codes of the id that is being made. The hyphens stay where they are. */
+const TEXT = Array.from({ length: 36 }, () => HYPHEN);
+
+/** The four hex digits of the lower 16 bits. */
+function writeDigits(text: number[], at: number, word: number): void {
+  text[at] = digit(word >>> 12);
+  text[at + 1] = digit(word >>> 8);
+  text[at + 2] = digit(word >>> 4);
+  text[at + 3] = digit(word);
+}
+
+function digit(nibble: number): number {
+  return DIGITS[nibble & 0xf] as number;
+}
+
+function wordAt(bytes: Uint8Array, index: number): number {
+  return ((bytes[index] as number) << 8) | (bytes[index + 1] as number);
 }
 
 /** Any version, lower case only: ids are compared as text, so there must be one spelling. */
 export function isUuid(text: string): boolean {
   return text.length === 36 && UUID.test(text);
-}
-
-function hex(byte: number): string {
-  return HEX[byte & 0xff] as string;
-}
-
-function byteAt(bytes: Uint8Array, index: number): number {
-  const byte = bytes[index];
-  // Too few bytes would make ids that collide. Better no id than a weak one.
-  if (byte === undefined) throw new RangeError("uuidV7 needs 10 random bytes");
-  return byte;
 }

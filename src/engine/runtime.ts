@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { uuidV7 } from "../core/uuid.ts";
+import { UUID_RANDOM_BYTES, uuidV7 } from "../core/uuid.ts";
 
 export interface Timer {
   cancel(): void;
@@ -30,19 +30,20 @@ export interface Runtime {
 /** `setTimeout` fires at once beyond 2^31 ms; a minute is long enough to look again. */
 export const LONGEST_TIMER_MS = 60_000;
 
-/** Random bytes of one id, and how many ids are drawn for at once: one draw each cost 5 % of an enqueue. */
-const ID_BYTES = 10;
+/** For how many ids chance is drawn at once: one draw each cost 5 % of an enqueue. */
 const DRAWN_AHEAD = 400;
 
 export function systemRuntime(): Runtime {
   let drawn = new Uint8Array(0);
   let taken = 0;
-  const takeRandom = () => {
+  const nextId = () => {
     if (taken === drawn.length) {
-      drawn = randomBytes(ID_BYTES * DRAWN_AHEAD);
+      drawn = randomBytes(UUID_RANDOM_BYTES * DRAWN_AHEAD);
       taken = 0;
     }
-    return drawn.subarray(taken, (taken += ID_BYTES));
+    const start = taken;
+    taken += UUID_RANDOM_BYTES;
+    return uuidV7(Date.now(), drawn, start);
   };
   return {
     monotonic: () => performance.now(),
@@ -53,7 +54,7 @@ export function systemRuntime(): Runtime {
     },
     defer: (callback) => void setImmediate(callback),
     random: () => Math.random(),
-    id: () => uuidV7(Date.now(), takeRandom()),
+    id: nextId,
     workerId: () => `${hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`,
   };
 }
