@@ -212,6 +212,11 @@ export class Database {
     return new Set((await Promise.all(inserted)).flat());
   }
 
+  /** A word to whoever listens. Nobody sends it again: losing it costs latency only. */
+  async say(word: Document): Promise<void> {
+    await this.#command({ insert: `${this.options.prefix}wake`, documents: [word], ...LIGHTLY });
+  }
+
   /** Answers how many of these operations found their document, or made it. */
   async bulk(
     name: CollectionName,

@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Wakeup } from "../../core/store.ts";
-import { LIGHTLY } from "./database.ts";
+import type { Database } from "./database.ts";
 import type { CollectionLike, CursorLike, Document } from "./driver-like.ts";
 
 const AWAIT_MS = 1_000;
@@ -17,6 +17,7 @@ const REOPEN_MS = 200;
 const SLOWEST_REOPEN_MS = 5_000;
 
 export interface ListenerOptions {
+  readonly db: Pick<Database, "say">;
   readonly wake: CollectionLike;
   onMessage(wakeup: Wakeup): void;
   /** It hears again after a time without ears. */
@@ -53,12 +54,12 @@ export class Listener {
   }
 
   async say({ queues, finished }: Wakeup): Promise<void> {
-    await this.#options.wake.insertMany([{ from: this.#self, queues, finished }], LIGHTLY);
+    await this.#options.db.say({ from: this.#self, queues, finished });
   }
 
   async #mark(): Promise<string> {
     const mark = randomUUID();
-    await this.#options.wake.insertMany([{ from: this.#self, mark }], LIGHTLY);
+    await this.#options.db.say({ from: this.#self, mark });
     return mark;
   }
 

@@ -66,6 +66,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     const settings = { prefix, clock, deadlineMs, remembersMs };
     const opened = await openDatabase({ ...settings, place: options });
     const listener = new Listener({
+      db: opened.db,
       wake: opened.wake,
       onMessage: (wakeup) => wakeups.arrived(wakeup),
       onHearingAgain: () => void lookEverywhere(opened.db),
