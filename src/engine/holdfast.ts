@@ -317,7 +317,7 @@ export class Holdfast<
   ): Promise<Receipt<unknown, ReceiptStatus>> {
     refuseInOpenTransaction();
     this.#refuseClosed();
-    return this.#parts.producer.enqueue(target, payload, options);
+    return await this.#parts.producer.enqueue(target, payload, options);
   }
 
   async #operate<Out>(act: (operator: Operator) => Promise<Out>): Promise<Out> {

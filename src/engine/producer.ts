@@ -71,6 +71,7 @@ export interface ProducerOptions {
   readonly inline: InlineRunner | null;
 }
 
+type Found = Extract<InsertResult, { readonly outcome: "duplicate" | "conflict" }>;
 type Taken = InsertResult | { readonly outcome: "spooled"; readonly id: string };
 
 export class Producer {
@@ -98,8 +99,10 @@ export class Producer {
     payload: unknown,
     options?: EnqueueOptions,
   ): Promise<AnyReceipt> {
-    const composed = await this.#options.composer.compose(target, payload, options);
-    return this.#take(composed);
+    const composing = this.#options.composer.compose(target, payload, options);
+    // Whoever waits for what is there already lets every caller wait in line once more.
+    const composed = composing instanceof Promise ? await composing : composing;
+    return await this.#take(composed);
   }
 
   enqueueAll(items: readonly JobItem[]): Promise<AnyAnswer[]> {
@@ -218,7 +221,8 @@ export class Producer {
     }
   }
 
-  async #receipt(composed: ComposedJob, result: Taken): Promise<AnyReceipt> {
+  /** A promise only of a duplicate, which must be looked up. */
+  #receipt(composed: ComposedJob, result: Taken): AnyReceipt | Promise<AnyReceipt> {
     const { queue, type } = composed.job;
     switch (result.outcome) {
       case "added":
@@ -249,15 +253,15 @@ export class Producer {
           );
         }
     }
-    const outcome = await this.#outcomeOf(result.id, result.status, queue);
-    return {
-      id: result.id,
-      status: "duplicate",
-      queue,
-      type,
-      jobStatus: result.status,
-      ...(outcome && { outcome }),
-    };
+    return this.#duplicateOf(result, { queue, type });
+  }
+
+  async #duplicateOf(
+    { id, status: jobStatus }: Pick<Found, "id" | "status">,
+    { queue, type }: Pick<NewJob, "queue" | "type">,
+  ): Promise<AnyReceipt> {
+    const outcome = await this.#outcomeOf(id, jobStatus, queue);
+    return { id, status: "duplicate", queue, type, jobStatus, ...(outcome && { outcome }) };
   }
 
   async #outcomeOf(
