@@ -161,9 +161,9 @@ export class JobRunner {
       attempt.end();
       told.done?.();
       if (error !== null) {
-        logger.error(`job ${attempt.job.id} could not be settled; its lease will run out`, {
-          error,
-        });
+        const message = `job ${attempt.job.id} could not be settled; its lease will run out`;
+        // Of a store that is away the settler has spoken, once for all.
+        if (!isRetryable(error)) logger.error(message, { error });
       } else if (result === "lost") {
         events.emit("lost", () => aboutJob(attempt));
       } else {

@@ -1,16 +1,22 @@
 /**
  * Carries outcomes to the store in batches. What was decided is sent until the store answers: the
- * fence makes a late or repeated settle harmless, and giving up would run finished work again.
+ * fence makes a late or repeated settle harmless, and giving up would run finished work again. Only a
+ * process that ends gives up, and says so once for all that went together.
  */
 import { BATCH_BYTES } from "../core/job.ts";
 import type { Settlement, SettleResult } from "../core/store.ts";
 import { Batcher, type Done } from "./batcher.ts";
+import type { Logger } from "./logger.ts";
 import { sleep, type Runtime } from "./runtime.ts";
 import { isRetryable, retryDelayMs, type StoreLink } from "./store-link.ts";
+
+/** Of jobs whose outcomes were lost, so many are named. */
+const NAMED = 10;
 
 export class Settler {
   readonly #link: StoreLink;
   readonly #runtime: Runtime;
+  readonly #logger: Logger;
   readonly #batcher: Batcher<Settlement, SettleResult>;
   readonly #onAnswered: () => void;
   #givenUp = false;
@@ -18,12 +24,14 @@ export class Settler {
   constructor(options: {
     readonly link: StoreLink;
     readonly runtime: Runtime;
+    readonly logger: Logger;
     /** Some outcomes have reached the store: fewer wait. */
     readonly onAnswered: () => void;
   }) {
     this.#onAnswered = options.onAnswered;
     this.#link = options.link;
     this.#runtime = options.runtime;
+    this.#logger = options.logger;
     this.#batcher = new Batcher({
       run: (settlements) => this.#settle(settlements),
       defer: (callback) => options.runtime.defer(callback),
@@ -63,12 +71,24 @@ export class Settler {
         this.#onAnswered();
         return results;
       } catch (error) {
-        if (this.#givenUp || !isRetryable(error)) throw error;
+        if (!isRetryable(error)) throw error;
+        if (this.#givenUp) {
+          this.#sayLost(settlements, error);
+          throw error;
+        }
         failures += 1;
         const ms = retryDelayMs(failures, this.#runtime.random());
         await sleep(this.#runtime, ms);
       }
     }
+  }
+
+  #sayLost(settlements: readonly Settlement[], error: unknown): void {
+    const jobs = settlements.slice(0, NAMED).map(({ id }) => id);
+    this.#logger.error(
+      `the outcomes of ${settlements.length} jobs did not reach the store; their leases will run out`,
+      { error, jobs },
+    );
   }
 }
 

@@ -82,7 +82,7 @@ export class Worker {
     this.#link = new StoreLink({ store, runtime, logger, touch });
     this.#keeper = new LeaseKeeper({ link: this.#link, runtime, logger, leaseMs, renewMs });
     const onAnswered = (): void => this.#fill();
-    this.#settler = new Settler({ link: this.#link, runtime, onAnswered });
+    this.#settler = new Settler({ link: this.#link, runtime, logger, onAnswered });
     this.#runner = new JobRunner({
       ...host,
       link: this.#link,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { outage } from "./outage.ts";
 import { openWorld, signal, STORES, type World } from "./world.ts";
 
 describe.each(STORES)("attempts and crashes on %s", (name) => {
@@ -71,6 +72,27 @@ describe.each(STORES)("attempts and crashes on %s", (name) => {
     const { jobs } = await hf.jobs({ status: "queued" });
     expect(jobs.length).toBeGreaterThanOrEqual(9);
     expect(jobs.every(({ attempts }) => attempts === 0)).toBe(true);
+  });
+
+  it("a stop without a store says once what it could not hand back", async () => {
+    const cut = outage();
+    const { hf, said } = world.process({ link: cut.link });
+    let started = 0;
+    const gate = signal();
+    hf.define({ type: "work", run: () => ((started += 1), gate.reached) });
+    await hf.enqueueAll(Array.from({ length: 20 }, () => ({ type: "work", payload: null })));
+    const worker = await hf.work({ concurrency: 20 });
+    await world.until(() => started === 20);
+    cut.mode = "away";
+    gate.reach();
+    const stopping = worker.stop({ graceMs: 1_000 });
+    await world.advance(10_000);
+    await stopping;
+    await world.advance(2_000);
+    expect(said.filter((line) => /lease/.test(line))).toEqual([
+      "the outcomes of 20 jobs did not reach the store; their leases will run out",
+    ]);
+    cut.mode = "none";
   });
 
   it("attempts never exceed maxAttempts", async () => {
