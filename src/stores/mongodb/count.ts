@@ -8,6 +8,7 @@ import type { Database } from "./database.ts";
 import { countReady } from "./fresh.ts";
 import { LONG_PARTS } from "./job-view.ts";
 import { lookUp } from "./look-up.ts";
+import { seqAt } from "./packs.ts";
 import { ENDED, isTombstone, type FreshPack, type JobDocument } from "./schema.ts";
 
 export async function count(db: Database): Promise<QueueCounts[]> {
@@ -73,5 +74,5 @@ async function inPackBehind(db: Database, job: JobDocument): Promise<number> {
   const before = { ready: queue, group, priority, seq: { $lt: seq } };
   const sort = { ready: -1, group: -1, priority: -1, seq: -1 };
   const [pack] = await db.find<FreshPack>("fresh", before, { sort, limit: 1 });
-  return pack === undefined ? 0 : pack.pack.filter((one) => one.seq >= seq).length;
+  return pack?.ids.filter((_, index) => seqAt(pack, index) >= seq).length ?? 0;
 }

@@ -89,6 +89,7 @@ function conditionsOf({ status, queue, group, type, tag }: JobFilter): Document[
   if (queue !== undefined) conditions.push({ queue });
   if (type !== undefined) conditions.push({ type });
   if (group !== undefined) conditions.push({ $or: [{ group }, { "pack.group": group }] });
-  if (tag !== undefined) conditions.push({ "pack.tags": tag });
+  if (tag !== undefined)
+    conditions.push({ "pack.tags": { $elemMatch: { $elemMatch: { $eq: tag } } } });
   return conditions;
 }

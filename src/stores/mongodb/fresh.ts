@@ -12,7 +12,7 @@
 import { LIGHTLY, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { having } from "./id-span.ts";
-import { charactersOf, parcelsInLine } from "./packs.ts";
+import { charactersOf, eachList, parcelsInLine, seqAt } from "./packs.ts";
 import type { FreshPack, JobDocument, Tombstone } from "./schema.ts";
 
 /** Each lease sends it back to the server. */
@@ -45,24 +45,24 @@ export async function packsWith(db: Database, ids: readonly string[]): Promise<F
 
 /** As if they were documents among the jobs. Field by field: each lease does it for every job it sees. */
 export function freshJobs(document: FreshPack): JobDocument[] {
-  const { _id: pack, n, ids, queue, type, status } = document;
+  const { _id: pack, n, ids, queue, type, status, group = "", priority = 0 } = document;
+  const { payload, maxAttempts, createdAt: times, tags, meta, trace } = document.pack;
   const waits = { pack, n };
-  return document.pack.map((body, index) => {
-    const _id = ids[index] ?? "";
-    const createdAt = body.createdAt ?? document.createdAt ?? 0;
+  return ids.map((_id, index) => {
+    const createdAt = times?.[index] ?? document.createdAt ?? 0;
     return {
       _id,
       ids: _id,
       ready: queue,
-      group: body.group ?? document.group ?? "",
-      priority: body.priority ?? document.priority ?? 0,
-      seq: body.seq,
+      group,
+      priority,
+      seq: seqAt(document, index),
       type,
       queue,
       status,
       fresh: true,
       v: "",
-      maxAttempts: body.maxAttempts ?? document.maxAttempts ?? 0,
+      maxAttempts: maxAttempts?.[index] ?? document.maxAttempts ?? 0,
       attempts: 0,
       crashes: 0,
       deferrals: 0,
@@ -70,10 +70,10 @@ export function freshJobs(document: FreshPack): JobDocument[] {
       createdAt,
       updatedAt: createdAt,
       runAt: createdAt,
-      tags: body.tags ?? null,
-      meta: body.meta ?? null,
-      trace: body.trace ?? null,
-      payload: body.payload,
+      tags: tags?.[index] ?? null,
+      meta: meta?.[index] ?? null,
+      trace: trace?.[index] ?? null,
+      payload: payload[index] ?? "",
       waits,
     };
   });
@@ -113,13 +113,16 @@ async function takeOut(db: Database, parts: readonly [number, string[]][]): Prom
 
 function without(ids: readonly string[]): Document[] {
   const isLeft = { $not: { $in: [{ $arrayElemAt: ["$ids", "$$this"] }, { $literal: ids }] } };
-  const places = { $range: [0, { $size: "$pack" }] };
+  const places = { $range: [0, { $size: "$ids" }] };
+  const numbers = { $map: { input: places, in: { $add: ["$first", "$$this"] } } };
   const at = (list: string): Document => ({
-    $map: { input: "$left", in: { $arrayElemAt: [list, "$$this"] } },
+    $map: { input: "$left", as: "place", in: { $arrayElemAt: [list, "$$place"] } },
   });
   return [
+    // From now on they do not follow each other.
+    { $set: { "pack.seq": { $ifNull: ["$pack.seq", numbers] } } },
     { $set: { left: { $filter: { input: places, as: "this", cond: isLeft } } } },
-    { $set: { n: { $size: "$left" }, ids: at("$ids"), pack: at("$pack") } },
+    { $set: { n: { $size: "$left" }, ids: at("$ids"), pack: eachList("$pack", at) } },
     { $set: { seq: { $ifNull: [{ $first: "$pack.seq" }, "$seq"] } } },
     { $unset: "left" },
   ];

@@ -9,6 +9,7 @@ import type { Turn, TurnTaker } from "../../core/turns.ts";
 import { EVERYWHERE, type GroupRange } from "./clearing.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
+import { eachList } from "./packs.ts";
 import { runningIn } from "./running.ts";
 import type { FreshPack, LineDocument, QueueDocument } from "./schema.ts";
 import { inOrder, lineStages } from "./standing.ts";
@@ -134,8 +135,9 @@ export function walkOf(place: Place, queue: string, range: Document = {}): Docum
     const first = { _id: "$_id", priority: "$priority", seq: "$seq" };
     return lineStages(queue, range, { head: { $first: first } });
   }
-  const firstOf = (list: string): Document => ({ $slice: [`$head.${list}`, 1] });
-  const alone = { $mergeObjects: ["$head", { ids: firstOf("ids"), pack: firstOf("pack") }] };
+  const firstOf = (list: string): Document => ({ $slice: [list, 1] });
+  const own = { ids: firstOf("$head.ids"), pack: eachList("$head.pack", firstOf) };
+  const alone = { $mergeObjects: ["$head", own] };
   return [
     ...lineStages(queue, range, { head: { $first: "$$ROOT" } }),
     { $set: { head: { $cond: [{ $eq: ["$head.n", 1] }, "$head", alone] } } },

@@ -11,7 +11,6 @@
  */
 import { randomUUID } from "node:crypto";
 import type { LeaseRef } from "../../core/store.ts";
-import { present } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { areBeside, spanOf } from "./id-span.ts";
 import type { AnyPack, JobDocument, Pack, PackPlace, Tombstone } from "./schema.ts";
@@ -111,14 +110,21 @@ export function charactersOf({ payload, meta }: JobDocument): number {
 
 /** What all of them have in common is said once. */
 const OFTEN_ALIKE = ["group", "priority", "maxAttempts", "createdAt"] as const;
+const OFTEN_ABSENT = ["tags", "meta", "trace"] as const;
 
 function packOf(jobs: Jobs): Document & Pick<Pack, "ids"> {
   const [first] = jobs;
   const last = jobs.at(-1) ?? first;
-  const names = OFTEN_ALIKE.filter((name) => jobs.every((job) => job[name] === first[name]));
   const shared: Document = {};
-  for (const name of names) shared[name] = first[name];
-  const differing = OFTEN_ALIKE.filter((name) => !names.includes(name));
+  const lists: Document = { payload: jobs.map(({ payload }) => payload) };
+  if (last.seq - first.seq >= jobs.length) lists["seq"] = jobs.map(({ seq }) => seq);
+  for (const name of OFTEN_ALIKE) {
+    if (jobs.every((job) => job[name] === first[name])) shared[name] = first[name];
+    else lists[name] = jobs.map((job) => job[name]);
+  }
+  for (const name of OFTEN_ABSENT) {
+    if (jobs.some((job) => job[name] != null)) lists[name] = jobs.map((job) => job[name] ?? null);
+  }
   return {
     ids: jobs.map(({ _id }) => _id),
     queue: first.queue,
@@ -127,16 +133,19 @@ function packOf(jobs: Jobs): Document & Pick<Pack, "ids"> {
     n: jobs.length,
     first: first.seq,
     last: last.seq,
-    pack: jobs.map((job) => bodyOf(job, differing)),
+    pack: lists,
   };
 }
 
-function bodyOf(job: JobDocument, differing: readonly (typeof OFTEN_ALIKE)[number][]): Document {
-  const { seq, payload, tags, meta, trace } = job;
-  const body: Document = { seq, payload };
-  for (const name of differing) body[name] = job[name];
-  if (tags == null && meta == null && trace == null) return body;
-  return { ...body, ...present({ tags, meta, trace }) };
+/** The number of one of its jobs. */
+export function seqAt({ pack, first }: Pick<Pack, "pack" | "first">, index: number): number {
+  return pack.seq?.[index] ?? first + index;
+}
+
+/** In an expression of the server's: a pack each of whose lists is changed in the same way. */
+export function eachList(pack: string, change: (list: string) => Document): Document {
+  const changed = { k: "$$one.k", v: change("$$one.v") };
+  return { $arrayToObject: { $map: { input: { $objectToArray: pack }, as: "one", in: changed } } };
 }
 
 /** Its jobs, as documents; one that is none has but itself. */
@@ -152,11 +161,13 @@ export function jobsOf(document: JobDocument | Pack): JobDocument[] {
     out: _out,
     ...shared
   } = rest;
-  return pack.map((body, index) => {
-    const packed: PackPlace = { pack: _id, index, n: pack.length };
-    const own = { _id: ids[index] ?? "", packed };
+  const lists = Object.entries(pack);
+  return ids.map((id, index) => {
+    const own: Document = { _id: id, seq: seqAt(document, index) };
+    for (const [name, list] of lists) own[name] = list[index];
+    const packed: PackPlace = { pack: _id, index, n: ids.length };
     const endedAt = endOf(document, index);
-    const job = wholeJob({ ...shared, ...body, ...own, finishedAt: endedAt } as JobDocument);
+    const job = wholeJob({ ...shared, ...own, packed, finishedAt: endedAt } as JobDocument);
     if (endedAt === null) return job;
     return {
       ...job,

@@ -12,7 +12,7 @@ import type { Document } from "./driver-like.ts";
 import { edit, writtenAs, type Edit } from "./edit.ts";
 import { forget } from "./fresh.ts";
 import { bury } from "./moves.ts";
-import { endOf } from "./packs.ts";
+import { endOf, seqAt } from "./packs.ts";
 import { ENDED, isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
 import { tidyPacks } from "./unpack.ts";
 
@@ -158,7 +158,7 @@ async function pastOn(
 
 const ENDS = {
   ...{ finishedAt: 1, seq: 1, n: 1, ids: 1, ends: 1, status: 1, v: 1, settledFence: 1, out: 1 },
-  "pack.seq": 1,
+  ...{ first: 1, "pack.seq": 1 },
 };
 
 async function onShelf(
@@ -178,8 +178,7 @@ function pastIn(document: JobDocument | Pack): Past[] {
   const pack = document.status === "succeeded" && document.out === undefined ? document : null;
   return document.ids.flatMap((id, index) => {
     const end = endOf(document, index);
-    const seq = document.pack[index]?.seq ?? 0;
-    return end === null ? [] : [{ id, finishedAt: end, seq, pack }];
+    return end === null ? [] : [{ id, finishedAt: end, seq: seqAt(document, index), pack }];
   });
 }
 

@@ -11,7 +11,7 @@ import { edit, type Edit } from "./edit.ts";
 import { clearIds } from "./fresh.ts";
 import { endCancelled, requeue } from "./moves.ts";
 import { payUndone } from "./owed.ts";
-import { endOf } from "./packs.ts";
+import { endOf, seqAt } from "./packs.ts";
 import { isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
 import type { Told } from "./told.ts";
 import { tidyPacks } from "./unpack.ts";
@@ -68,7 +68,7 @@ async function expired(
       {
         sort: { leaseUntil: 1, seq: 1, first: 1 },
         limit,
-        projection: { seq: 1, leaseUntil: 1, ids: 1, ends: 1, status: 1, "pack.seq": 1 },
+        projection: RUNNING,
         hint: "leased",
         allowDiskUse: true,
       },
@@ -79,6 +79,11 @@ async function expired(
   return running.slice(0, limit).map(({ id }) => id);
 }
 
+const RUNNING = {
+  ...{ seq: 1, leaseUntil: 1, ids: 1, ends: 1, status: 1 },
+  ...{ first: 1, "pack.seq": 1 },
+};
+
 interface Running {
   readonly id: string;
   readonly until: number;
@@ -88,11 +93,7 @@ interface Running {
 function runningIn(document: JobDocument | Pack): Running[] {
   const until = document.leaseUntil ?? 0;
   if (!isPack(document)) return [{ id: document._id, until, seq: document.seq }];
-  const all = document.pack.map(({ seq }, index) => ({
-    id: document.ids[index] ?? "",
-    until,
-    seq,
-  }));
+  const all = document.ids.map((id, index) => ({ id, until, seq: seqAt(document, index) }));
   return all.filter((_, index) => endOf(document, index) === null);
 }
 

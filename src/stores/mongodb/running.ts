@@ -26,7 +26,7 @@ export async function runningIn(
   const running = new Map(alone.map(({ _id, n }) => [_id, n]));
   const isWanted = groups === undefined ? null : new Set(groups);
   for (const one of packs) {
-    for (const [index, { group = "" }] of one.pack.entries()) {
+    for (const [index, group] of (one.pack.group ?? []).entries()) {
       if (endOf(one, index) !== null || isWanted?.has(group) === false) continue;
       running.set(group, (running.get(group) ?? 0) + 1);
     }

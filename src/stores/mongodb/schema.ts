@@ -119,13 +119,20 @@ export interface PackPlace {
   readonly n: number;
 }
 
-/** What is each one's own of the jobs in a pack. What all have in common is said by the pack. */
-export type PackedBody = Pick<JobDocument, "seq" | "payload" | "tags" | "meta" | "trace"> & Alike;
+/**
+ * What is each one's own of the jobs in a pack, a list for each field: a document for each job takes the
+ * driver twice as long. What all have in common is said by the pack, and what none has is not said.
+ */
+export type PackLists = Readonly<Record<"payload", readonly string[]>> & {
+  /** Without it, their numbers follow each other. */
+  readonly seq?: readonly number[];
+} & { readonly [Name in keyof Alike | "tags" | "meta" | "trace"]?: readonly JobDocument[Name][] };
+
 type Alike = Partial<Pick<JobDocument, "group" | "priority" | "maxAttempts" | "createdAt">>;
 
 /** Jobs of one type that were leased together, and nothing has set them apart since. */
 export interface Pack
-  extends Omit<JobDocument, keyof PackedBody | "ids" | "runAt" | "updatedAt">, Alike {
+  extends Omit<JobDocument, keyof PackLists | "ids" | "runAt" | "updatedAt">, Alike {
   readonly ids: readonly string[];
   readonly n: number;
   /** How many of them have not ended. */
@@ -133,7 +140,7 @@ export interface Pack
   /** The least and the greatest of their numbers, or of those that they had in the beginning. */
   readonly first: number;
   readonly last: number;
-  readonly pack: readonly PackedBody[];
+  readonly pack: PackLists;
   readonly updatedAt?: number;
   /** When each has ended, unless all of them did at once. Then `finishedAt` is the first of them. */
   readonly ends?: Readonly<Record<string, number>>;
