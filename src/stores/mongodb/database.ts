@@ -5,6 +5,7 @@
 import type { Clearing } from "./clearing.ts";
 import type { Clock } from "./clock.ts";
 import type { CollectionLike, CursorLike, DbLike, Document, SessionLike } from "./driver-like.ts";
+import { isHeard, listening, type Ears } from "./ears.ts";
 import { duplicatesIn, duplicatesOf } from "./mongodb-error.ts";
 import type { KnownQueues } from "./known-queues.ts";
 import { Numbers, type Reserved } from "./numbers.ts";
@@ -27,6 +28,8 @@ export const LIGHTLY = { writeConcern: { w: 1 } };
 export interface DatabaseOptions {
   readonly db: DbLike;
   readonly prefix: string;
+  /** Its name among those who listen. */
+  readonly self: string;
   readonly clock: Clock;
   readonly deadlineMs: number;
   readonly remembersMs: number;
@@ -105,7 +108,7 @@ export class Database {
    * everybody else from it.
    */
   async #reserve(count: number): Promise<Reserved> {
-    const { clock, prefix } = this.options;
+    const { clock, prefix, self } = this.options;
     const now = { $max: [{ $ifNull: ["$now", 0] }, clock.expression()] };
     const last = { $max: [{ $ifNull: ["$last", 0] }, { $multiply: [now, 1_000] }] };
     const reply = await this.#command({
@@ -116,8 +119,9 @@ export class Database {
       new: true,
       ...LIGHTLY,
     });
-    const { last: end, now: at, bounds = "" } = reply["value"] as Head;
-    return { first: end - count + 1, now: clock.saw(at), bounds };
+    const { last: end, now: at, bounds = "", ears = {} } = reply["value"] as Head;
+    const heard = isHeard(ears, { self, now: at });
+    return { first: end - count + 1, now: clock.saw(at), bounds, isHeard: heard };
   }
 
   async find<T>(name: CollectionName, filter: Document, options: FindOptions = {}): Promise<T[]> {
@@ -210,6 +214,13 @@ export class Database {
       return [...refused].map((index) => part * size + index);
     });
     return new Set((await Promise.all(inserted)).flat());
+  }
+
+  /** Others learn that words to this process are heard. */
+  async listen(): Promise<void> {
+    const { clock, self, prefix } = this.options;
+    const updates = [{ q: { _id: "head" }, u: listening(self, clock.expression()), upsert: true }];
+    await this.#command({ update: `${prefix}head`, updates, ...LIGHTLY });
   }
 
   /** A word to whoever listens. Nobody sends it again: losing it costs latency only. */
@@ -314,6 +325,7 @@ interface Head {
   readonly last: number;
   readonly now: number;
   readonly bounds?: string;
+  readonly ears?: Ears;
 }
 
 /**

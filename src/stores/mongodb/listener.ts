@@ -11,13 +11,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Wakeup } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import type { CollectionLike, CursorLike, Document } from "./driver-like.ts";
+import { SAID_AGAIN_MS } from "./ears.ts";
 
 const AWAIT_MS = 1_000;
 const REOPEN_MS = 200;
 const SLOWEST_REOPEN_MS = 5_000;
 
 export interface ListenerOptions {
-  readonly db: Pick<Database, "say">;
+  readonly db: Pick<Database, "say" | "listen">;
+  /** So that a process does not hear itself. */
+  readonly self: string;
+  /** Does anybody here want to know? */
+  isWanted(): boolean;
   readonly wake: CollectionLike;
   onMessage(wakeup: Wakeup): void;
   /** It hears again after a time without ears. */
@@ -26,25 +31,34 @@ export interface ListenerOptions {
 
 export class Listener {
   readonly #options: ListenerOptions;
-  /** So that a process does not hear itself. */
-  readonly #self = randomUUID();
+  readonly #self: string;
+  #sayingAgain: NodeJS.Timeout | null = null;
   #cursor: CursorLike | null = null;
   #isClosed = false;
   #hearing: Promise<void> = Promise.resolve();
 
   constructor(options: ListenerOptions) {
     this.#options = options;
+    this.#self = options.self;
   }
 
   /** Everything that is said from now on is heard. */
   async open(): Promise<void> {
-    const mark = await this.#mark();
+    const [mark] = await Promise.all([this.#mark(), this.#options.db.listen()]);
     this.#hearing = this.#hear(mark);
+    const sayAgain = (): void => void (this.#options.isWanted() && this.listens());
+    this.#sayingAgain = setInterval(sayAgain, SAID_AGAIN_MS).unref();
+  }
+
+  /** Others learn that somebody listens here. Whoever does not finds its work by polling. */
+  listens(): void {
+    this.#options.db.listen().catch(() => {});
   }
 
   /** A last word of our own ends the waiting at once; where that cannot be said, the cursor is cut. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    if (this.#sayingAgain !== null) clearInterval(this.#sayingAgain);
     try {
       await this.#mark();
       await this.#hearing;

@@ -67,6 +67,8 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     const opened = await openDatabase({ ...settings, place: options });
     const listener = new Listener({
       db: opened.db,
+      self: opened.db.options.self,
+      isWanted: () => wakeups.hasListeners,
       wake: opened.wake,
       onMessage: (wakeup) => wakeups.arrived(wakeup),
       onHearingAgain: () => void lookEverywhere(opened.db),
@@ -74,7 +76,11 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     await listener.open();
     life = { ...opened, listener, leases: new Leases() };
     wasOpen = true;
-    wakeups.open((wakeup) => listener.say(wakeup));
+    wakeups.open(async (wakeup) => {
+      // Who waits for the end of one job has perhaps just begun to listen.
+      const isForSomebody = wakeup.finished.length > 0 || !opened.db.numbers.isUnheard;
+      if (isForSomebody) await listener.say(wakeup);
+    });
   }
 
   /** After a time without ears there may be work anywhere. */
@@ -163,7 +169,10 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     info: (): StoreInfo => describe(life?.facts ?? null, remembersMs),
     // Writes it down, too: another process must not be told less.
     now: () => call(async (db) => (await db.numbers.reserve(0)).now),
-    onWakeup: (listener) => wakeups.listen(listener),
+    onWakeup(listener) {
+      if (!wakeups.hasListeners) life?.listener.listens();
+      return wakeups.listen(listener);
+    },
 
     insert: (jobs, options) => some(jobs, (db, told) => insert(db, jobs, { ...options, told })),
     adopt: (jobs) => some(jobs, (db, told) => adopt(db, jobs, told)),

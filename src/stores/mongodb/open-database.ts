@@ -82,7 +82,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   try {
     const facts = await factsOf(db);
     const memory = { known: new KnownQueues(), clearing: new Clearing() };
-    const database = new Database({ ...settings, db, ...memory });
+    const database = new Database({ ...settings, db, self: randomUUID(), ...memory });
     const wake = await setUp(database);
     // Whoever comes later begins where the clock has been.
     const [id] = await Promise.all([idOf(database), database.numbers.reserve(0)]);

@@ -29,6 +29,10 @@ export class Wakeups {
   #isOnItsWay = false;
   #gathering: NodeJS.Timeout | null = null;
 
+  get hasListeners(): boolean {
+    return this.#listeners.size > 0;
+  }
+
   /** The same function may listen twice: each has its own way to stop. */
   listen(listener: (wakeup: Wakeup) => void): () => void {
     const own = (wakeup: Wakeup): void => listener(wakeup);

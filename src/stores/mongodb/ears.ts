@@ -1,0 +1,33 @@
+/**
+ * Who listens. A word that nobody hears is work for nothing, and a busy producer says a hundred a second. So
+ * whoever listens writes that down in `head`, for some seconds at a time, and the numbers of new jobs come
+ * with the news whether somebody else does.
+ *
+ * It is a hint about hints: whoever has written it too late, or was not read, finds its work by polling.
+ */
+import type { Document } from "./driver-like.ts";
+
+/** For how long a listener is known as one. */
+export const HEARS_MS = 5_000;
+/** So often it says so again: one that is late, or lost, does no harm. */
+export const SAID_AGAIN_MS = 2_000;
+
+/** Until when each of them listens. */
+export type Ears = Readonly<Record<string, number>>;
+
+/** What makes `self` one of those who listen; those whose time is over are forgotten. */
+export function listening(self: string, now: unknown): Document[] {
+  const others = {
+    $filter: {
+      input: { $objectToArray: { $ifNull: ["$ears", {}] } },
+      cond: { $and: [{ $ne: ["$$this.k", self] }, { $gt: ["$$this.v", now] }] },
+    },
+  };
+  const own = [{ k: self, v: { $add: [now, HEARS_MS] } }];
+  return [{ $set: { ears: { $arrayToObject: { $concatArrays: [others, own] } } } }];
+}
+
+/** Does anybody but `self` listen? */
+export function isHeard(ears: Ears, { self, now }: { self: string; now: number }): boolean {
+  return Object.entries(ears).some(([who, until]) => who !== self && until > now);
+}
