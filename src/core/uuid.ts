@@ -8,6 +8,8 @@ export const UUID_RANDOM_BYTES = 10;
 
 const DIGITS: readonly number[] = Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
 const HYPHEN = "-".charCodeAt(0);
+/** The character codes of the id that is being made. The hyphens stay where they are. */
+const TEXT = Array.from({ length: 36 }, () => HYPHEN);
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -23,26 +25,23 @@ export function uuidV7(ms: number, random: Uint8Array, start = 0): string {
   // Bit operators see 32 bits only, so the 48 bits of time are cut in two by division.
   const high = Math.floor(ms / 0x1_0000);
   const low = ms - high * 0x1_0000;
-  writeDigits(TEXT, 0, high >>> 16);
-  writeDigits(TEXT, 4, high);
-  writeDigits(TEXT, 9, low);
-  writeDigits(TEXT, 14, 0x7000 | (wordAt(random, start) & 0x0fff));
-  writeDigits(TEXT, 19, 0x8000 | (wordAt(random, start + 2) & 0x3fff));
-  writeDigits(TEXT, 24, wordAt(random, start + 4));
-  writeDigits(TEXT, 28, wordAt(random, start + 6));
-  writeDigits(TEXT, 32, wordAt(random, start + 8));
+  writeDigits(0, high >>> 16);
+  writeDigits(4, high);
+  writeDigits(9, low);
+  writeDigits(14, 0x7000 | (wordAt(random, start) & 0x0fff));
+  writeDigits(19, 0x8000 | (wordAt(random, start + 2) & 0x3fff));
+  writeDigits(24, wordAt(random, start + 4));
+  writeDigits(28, wordAt(random, start + 6));
+  writeDigits(32, wordAt(random, start + 8));
   return String.fromCharCode(...TEXT);
 }
 
-/** The character codes of the id that is being made. The hyphens stay where they are. */
-const TEXT = Array.from({ length: 36 }, () => HYPHEN);
-
 /** The four hex digits of the lower 16 bits. */
-function writeDigits(text: number[], at: number, word: number): void {
-  text[at] = digit(word >>> 12);
-  text[at + 1] = digit(word >>> 8);
-  text[at + 2] = digit(word >>> 4);
-  text[at + 3] = digit(word);
+function writeDigits(at: number, word: number): void {
+  TEXT[at] = digit(word >>> 12);
+  TEXT[at + 1] = digit(word >>> 8);
+  TEXT[at + 2] = digit(word >>> 4);
+  TEXT[at + 3] = digit(word);
 }
 
 function digit(nibble: number): number {

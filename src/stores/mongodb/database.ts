@@ -109,7 +109,7 @@ export class Database {
    */
   async #reserve(count: number): Promise<Reserved> {
     const { clock, prefix, self } = this.options;
-    const now = { $max: [{ $ifNull: ["$now", 0] }, clock.expression()] };
+    const now = this.#headTime();
     const last = { $max: [{ $ifNull: ["$last", 0] }, { $multiply: [now, 1_000] }] };
     const reply = await this.#command({
       findAndModify: `${prefix}head`,
@@ -122,6 +122,11 @@ export class Database {
     const { last: end, now: at, bounds = "", ears = {} } = reply["value"] as Head;
     const heard = isHeard(ears, { self, now: at });
     return { first: end - count + 1, now: clock.saw(at), bounds, isHeard: heard };
+  }
+
+  /** For a change of `head`: the time, and never an earlier one than is written there. */
+  #headTime(): Document {
+    return { $max: [{ $ifNull: ["$now", 0] }, this.options.clock.expression()] };
   }
 
   async find<T>(name: CollectionName, filter: Document, options: FindOptions = {}): Promise<T[]> {
@@ -218,8 +223,8 @@ export class Database {
 
   /** Others learn that words to this process are heard. */
   async listen(): Promise<void> {
-    const { clock, self, prefix } = this.options;
-    const updates = [{ q: { _id: "head" }, u: listening(self, clock.expression()), upsert: true }];
+    const { self, prefix } = this.options;
+    const updates = [{ q: { _id: "head" }, u: listening(self, this.#headTime()), upsert: true }];
     await this.#command({ update: `${prefix}head`, updates, ...LIGHTLY });
   }
 

@@ -16,7 +16,7 @@ export const SAID_AGAIN_MS = 2_000;
 export type Ears = Readonly<Record<string, number>>;
 
 /** What makes `self` one of those who listen; those whose time is over are forgotten. */
-export function listening(self: string, now: unknown): Document[] {
+export function listening(self: string, now: Document): Document[] {
   const others = {
     $filter: {
       input: { $objectToArray: { $ifNull: ["$ears", {}] } },

@@ -8,7 +8,7 @@ import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import type { Part, Walk } from "./find.ts";
 import type { Place } from "./line-walk.ts";
-import { jobsOf, MOST_SPREAD } from "./packs.ts";
+import { jobsOf, MOST_SPREAD, SEQS } from "./packs.ts";
 import type { JobDocument, Pack } from "./schema.ts";
 
 /** Which packs. */
@@ -73,9 +73,9 @@ export async function walkPacks(
 
 /** What the conditions ask of a job, and its number. */
 const SHOWN = {
-  ...{ ids: 1, ends: 1, queue: 1, type: 1, group: 1, status: 1, first: 1, last: 1 },
+  ...{ ids: 1, ends: 1, queue: 1, type: 1, group: 1, status: 1, last: 1 },
   ...{ createdAt: 1, startedAt: 1, finishedAt: 1 },
-  ...{ "pack.seq": 1, "pack.group": 1, "pack.tags": 1, "pack.createdAt": 1 },
+  ...{ ...SEQS, "pack.group": 1, "pack.tags": 1, "pack.createdAt": 1 },
 };
 
 /** That some job of a pack may be meant. */
@@ -89,7 +89,7 @@ function conditionsOf({ status, queue, group, type, tag }: JobFilter): Document[
   if (queue !== undefined) conditions.push({ queue });
   if (type !== undefined) conditions.push({ type });
   if (group !== undefined) conditions.push({ $or: [{ group }, { "pack.group": group }] });
-  if (tag !== undefined)
-    conditions.push({ "pack.tags": { $elemMatch: { $elemMatch: { $eq: tag } } } });
+  const isTagged = { $elemMatch: { $elemMatch: { $eq: tag } } };
+  if (tag !== undefined) conditions.push({ "pack.tags": isTagged });
   return conditions;
 }

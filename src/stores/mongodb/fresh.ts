@@ -116,7 +116,7 @@ function without(ids: readonly string[]): Document[] {
   const places = { $range: [0, { $size: "$ids" }] };
   const numbers = { $map: { input: places, in: { $add: ["$first", "$$this"] } } };
   const at = (list: string): Document => ({
-    $map: { input: "$left", as: "place", in: { $arrayElemAt: [list, "$$place"] } },
+    $map: { input: "$left", in: { $arrayElemAt: [list, "$$this"] } },
   });
   return [
     // From now on they do not follow each other.

@@ -31,7 +31,6 @@ export interface ListenerOptions {
 
 export class Listener {
   readonly #options: ListenerOptions;
-  readonly #self: string;
   #sayingAgain: NodeJS.Timeout | null = null;
   #cursor: CursorLike | null = null;
   #isClosed = false;
@@ -39,7 +38,6 @@ export class Listener {
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    this.#self = options.self;
   }
 
   /** Everything that is said from now on is heard. */
@@ -68,12 +66,12 @@ export class Listener {
   }
 
   async say({ queues, finished }: Wakeup): Promise<void> {
-    await this.#options.db.say({ from: this.#self, queues, finished });
+    await this.#options.db.say({ from: this.#options.self, queues, finished });
   }
 
   async #mark(): Promise<string> {
     const mark = randomUUID();
-    await this.#options.db.say({ from: this.#self, mark });
+    await this.#options.db.say({ from: this.#options.self, mark });
     return mark;
   }
 
@@ -97,7 +95,7 @@ export class Listener {
   async #follow(mark: string, onHeard: () => void): Promise<void> {
     const tail = { tailable: true, awaitData: true, maxAwaitTimeMS: AWAIT_MS };
     // Of our own words only the marks: the server keeps the rest from us.
-    const news = { $or: [{ from: { $ne: this.#self } }, { mark: { $exists: true } }] };
+    const news = { $or: [{ from: { $ne: this.#options.self } }, { mark: { $exists: true } }] };
     const cursor = this.#options.wake.find(news, tail);
     this.#cursor = cursor;
     let isBehindMark = false;
@@ -105,7 +103,7 @@ export class Listener {
       for (let said = await cursor.next(); said !== null; said = await cursor.next()) {
         if (this.#isClosed) return;
         onHeard();
-        if (isBehindMark && said["from"] !== this.#self) this.#heard(said);
+        if (isBehindMark && said["from"] !== this.#options.self) this.#heard(said);
         isBehindMark ||= said["mark"] === mark;
       }
     } finally {

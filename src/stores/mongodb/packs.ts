@@ -137,6 +137,9 @@ function packOf(jobs: Jobs): Document & Pick<Pack, "ids"> {
   };
 }
 
+/** What must have been read of a pack to know the numbers of its jobs. */
+export const SEQS = { first: 1, "pack.seq": 1 };
+
 /** The number of one of its jobs. */
 export function seqAt({ pack, first }: Pick<Pack, "pack" | "first">, index: number): number {
   return pack.seq?.[index] ?? first + index;

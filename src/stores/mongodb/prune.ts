@@ -12,7 +12,7 @@ import type { Document } from "./driver-like.ts";
 import { edit, writtenAs, type Edit } from "./edit.ts";
 import { forget } from "./fresh.ts";
 import { bury } from "./moves.ts";
-import { endOf, seqAt } from "./packs.ts";
+import { endOf, seqAt, SEQS } from "./packs.ts";
 import { ENDED, isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
 import { tidyPacks } from "./unpack.ts";
 
@@ -158,7 +158,7 @@ async function pastOn(
 
 const ENDS = {
   ...{ finishedAt: 1, seq: 1, n: 1, ids: 1, ends: 1, status: 1, v: 1, settledFence: 1, out: 1 },
-  ...{ first: 1, "pack.seq": 1 },
+  ...SEQS,
 };
 
 async function onShelf(

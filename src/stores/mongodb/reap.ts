@@ -11,7 +11,7 @@ import { edit, type Edit } from "./edit.ts";
 import { clearIds } from "./fresh.ts";
 import { endCancelled, requeue } from "./moves.ts";
 import { payUndone } from "./owed.ts";
-import { endOf, seqAt } from "./packs.ts";
+import { endOf, seqAt, SEQS } from "./packs.ts";
 import { isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
 import type { Told } from "./told.ts";
 import { tidyPacks } from "./unpack.ts";
@@ -79,10 +79,7 @@ async function expired(
   return running.slice(0, limit).map(({ id }) => id);
 }
 
-const RUNNING = {
-  ...{ seq: 1, leaseUntil: 1, ids: 1, ends: 1, status: 1 },
-  ...{ first: 1, "pack.seq": 1 },
-};
+const RUNNING = { seq: 1, leaseUntil: 1, ids: 1, ends: 1, status: 1, ...SEQS };
 
 interface Running {
   readonly id: string;
