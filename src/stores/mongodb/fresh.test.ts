@@ -2,10 +2,12 @@
  * Fresh jobs wait in a collection of their own, and an id is unique over both: whoever comes first, and
  * wherever a process dies between the two.
  */
+import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { intercepted, mongodbWorld } from "../../../test/servers/mongodb-world.ts";
 import type { NewJob } from "../../core/job.ts";
 import type { LeasedJob } from "../../core/store.ts";
+import { uuidV7 } from "../../core/uuid.ts";
 import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
 import { insertAll, newJob, newJobs, QUEUE } from "../../testing/conformance/new-job.ts";
 import { retry, settlement, succeed } from "../../testing/conformance/settling.ts";
@@ -19,8 +21,10 @@ const HOLD = { forMs: null, reason: "closed", by: null };
 
 const world = mongodbWorld();
 
+/** Their ids are of one moment: else they may not share their documents. */
 async function inserted(count: number): Promise<NewJob[]> {
-  const jobs = newJobs(count);
+  const now = Date.now();
+  const jobs = newJobs(count).map((job) => ({ ...job, id: uuidV7(now, randomBytes(10)) }));
   await insertAll(world.store, jobs);
   return jobs;
 }
