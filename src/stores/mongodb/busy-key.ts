@@ -6,7 +6,7 @@
 import { TOGETHER, writeAlone } from "./alone.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { insertFresh, isPlain, packsWith } from "./fresh.ts";
+import { packsWith } from "./fresh.ts";
 import { isTooLate } from "./mongodb-error.ts";
 import type { JobDocument } from "./schema.ts";
 import { slimJob } from "./whole-job.ts";
@@ -50,27 +50,20 @@ async function addAlone(db: Database, jobs: readonly JobDocument[]): Promise<Add
   return { refused, busy };
 }
 
-/**
- * Answers those that were refused. One that is sent again is refused, and then found to be this very job.
- * In a caller's transaction nobody waits among the fresh ones: leases would have to look there.
- */
+/** Answers those that were refused. One that is sent again is refused, and then found to be this very job. */
 async function insertJobs(
   db: Database,
   jobs: readonly JobDocument[],
   { limits = {}, areNew = false }: { readonly limits?: Document; readonly areNew?: boolean } = {},
 ): Promise<Set<JobDocument>> {
-  const plain = areNew && !db.isInTransaction ? jobs.filter(isPlain) : [];
-  const refused = plain.length === 0 ? new Set<JobDocument>() : await insertFresh(db, plain);
-  if (plain.length === jobs.length) return refused;
-  const others = plain.length === 0 ? jobs : jobs.filter((job) => !isPlain(job));
   // First: one that is fresh leaves for the jobs, where its id is refused.
-  const waiting = areNew ? new Set<string>() : await idsWaiting(db, others);
-  const free = others.filter(({ _id }) => !waiting.has(_id));
+  const waiting = areNew ? new Set<string>() : await idsWaiting(db, jobs);
+  const free = jobs.filter(({ _id }) => !waiting.has(_id));
   const documents = free.map(slimJob);
   const taken = db.isInTransaction
     ? await db.insert("jobs", documents, limits)
     : await db.insertRepeatable("jobs", documents, limits);
-  for (const job of others) if (waiting.has(job._id)) refused.add(job);
+  const refused = new Set(jobs.filter(({ _id }) => waiting.has(_id)));
   for (const index of taken) refused.add(free[index] as JobDocument);
   return refused;
 }

@@ -12,31 +12,8 @@
 import { LIGHTLY, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { having } from "./id-span.ts";
-import { charactersOf, eachList, parcelsInLine, seqAt } from "./packs.ts";
+import { eachList, seqAt } from "./packs.ts";
 import type { FreshPack, JobDocument, Tombstone } from "./schema.ts";
-
-/** Each lease sends it back to the server. */
-const MOST_CHARACTERS = 4 * 1024;
-
-/** Is this new job one that waits here? */
-export function isPlain(job: JobDocument): boolean {
-  const { fresh, ready, dedupe, from, runAt, createdAt } = job;
-  const isNew = fresh === true && ready != null && runAt === createdAt;
-  return isNew && dedupe == null && from == null && charactersOf(job) <= MOST_CHARACTERS;
-}
-
-/** Answers those that were refused: somebody has their numbers. */
-export async function insertFresh(
-  db: Database,
-  jobs: readonly JobDocument[],
-): Promise<Set<JobDocument>> {
-  const parcels = parcelsInLine(jobs);
-  const refused = await db.insertRepeatable(
-    "fresh",
-    parcels.map(({ document }) => document),
-  );
-  return new Set(parcels.flatMap((one, index) => (refused.has(index) ? one.jobs : [])));
-}
 
 /** Those in which these jobs wait. */
 export async function packsWith(db: Database, ids: readonly string[]): Promise<FreshPack[]> {
@@ -45,38 +22,36 @@ export async function packsWith(db: Database, ids: readonly string[]): Promise<F
 
 /** As if they were documents among the jobs. Field by field: each lease does it for every job it sees. */
 export function freshJobs(document: FreshPack): JobDocument[] {
-  const { _id: pack, n, ids, queue, type, status, group = "", priority = 0 } = document;
-  const { payload, maxAttempts, createdAt: times, tags, meta, trace } = document.pack;
+  const { _id: pack, n, ids, queue, type, status, group, priority, maxAttempts } = document;
+  const { createdAt } = document;
+  const { payload, tags, meta, trace } = document.pack;
   const waits = { pack, n };
-  return ids.map((_id, index) => {
-    const createdAt = times?.[index] ?? document.createdAt ?? 0;
-    return {
-      _id,
-      ids: _id,
-      ready: queue,
-      group,
-      priority,
-      seq: seqAt(document, index),
-      type,
-      queue,
-      status,
-      fresh: true,
-      v: "",
-      maxAttempts: maxAttempts?.[index] ?? document.maxAttempts ?? 0,
-      attempts: 0,
-      crashes: 0,
-      deferrals: 0,
-      fence: 0,
-      createdAt,
-      updatedAt: createdAt,
-      runAt: createdAt,
-      tags: tags?.[index] ?? null,
-      meta: meta?.[index] ?? null,
-      trace: trace?.[index] ?? null,
-      payload: payload[index] ?? "",
-      waits,
-    };
-  });
+  return ids.map((_id, index) => ({
+    _id,
+    ids: _id,
+    ready: queue,
+    group,
+    priority,
+    seq: seqAt(document, index),
+    type,
+    queue,
+    status,
+    fresh: true,
+    v: "",
+    maxAttempts,
+    attempts: 0,
+    crashes: 0,
+    deferrals: 0,
+    fence: 0,
+    createdAt,
+    updatedAt: createdAt,
+    runAt: createdAt,
+    tags: tags?.[index] ?? null,
+    meta: meta?.[index] ?? null,
+    trace: trace?.[index] ?? null,
+    payload: payload[index] ?? "",
+    waits,
+  }));
 }
 
 /** They are among the jobs now. If this is lost with a primary they are left over, and refused there. */

@@ -11,6 +11,7 @@ import type { Database } from "./database.ts";
 import { countReady } from "./fresh.ts";
 import { throughGate } from "./gate.ts";
 import { addFree } from "./busy-key.ts";
+import { insertFresh, isPlain } from "./insert-fresh.ts";
 import { askedKey, keyOf, Standers } from "./keys.ts";
 import type { JobDocument, QueueDocument } from "./schema.ts";
 import { inLine, isSoon } from "./standing.ts";
@@ -28,16 +29,54 @@ export async function insert(
   const { first, now, bounds, inserted } = await db.numbers.forInsert(jobs.length);
   const names = new Set(jobs.map(({ queue }) => queue));
   const queues = await db.options.known.of(db, names, bounds);
-  const documents = jobs.map((job, index) => newDocument(job, { seq: first + index, now }));
   const rooms = evenIfFull ? [] : queues.filter(({ maxWaiting }) => maxWaiting !== undefined);
-  const add = (room: Room | null): Promise<InsertResult[]> =>
-    addDocuments(db, documents, { now, room, areNew, looksFirst: room !== null });
+  const call = { jobs, first, now, areNew };
+  const add = (room: Room | null): Promise<InsertResult[]> => addJobs(db, call, room);
   const results = rooms.length === 0 ? await add(null) : await inBounds(db, rooms, add);
   inserted();
-  for (let index = 0; index < documents.length; index++) {
-    const { queue, runAt } = documents[index] as JobDocument;
-    if (results[index]?.outcome === "added" && isSoon({ runAt, now })) told.queues.add(queue);
+  for (let index = 0; index < jobs.length; index++) {
+    const job = jobs[index] as NewJob;
+    const isAdded = results[index]?.outcome === "added";
+    if (isAdded && isSoon({ runAt: dueTime(job, now), now })) told.queues.add(job.queue);
   }
+  return results;
+}
+
+interface InsertCall {
+  readonly jobs: readonly NewJob[];
+  /** The number of the first of them. */
+  readonly first: number;
+  readonly now: number;
+  readonly areNew: boolean;
+}
+
+/**
+ * The plain ones wait among the fresh, if nobody else knows their ids. Not in a caller's transaction:
+ * leases would have to look there. And in a bounded queue only if all of them are plain: only in their turn
+ * do the others find out whether they need room.
+ */
+async function addJobs(
+  db: Database,
+  { jobs, first, now, areNew }: InsertCall,
+  room: Room | null,
+): Promise<InsertResult[]> {
+  const documentAt = (at: number): JobDocument =>
+    newDocument(jobs[at] as NewJob, { seq: first + at, now });
+  const mayBeFresh = areNew && !db.isInTransaction && (room === null || jobs.every(isPlain));
+  if (!mayBeFresh) {
+    const documents = jobs.map((_, at) => documentAt(at));
+    return addDocuments(db, documents, { now, room, areNew, looksFirst: room !== null });
+  }
+  const results = jobs.map((job) => fullness(room, job) ?? added(job.id));
+  const isFree = (at: number): boolean => results[at]?.outcome === "added";
+  const isPlainAt = (at: number): boolean => isPlain(jobs[at] as NewJob);
+  const takes = (at: number): boolean => isFree(at) && isPlainAt(at);
+  const left = (await insertFresh(db, { jobs, first, now, takes })).filter(isFree);
+  if (left.length === 0) return results;
+  // Somebody has the numbers of the plain ones: themselves, most likely, by a try whose reply got lost.
+  const areStillNew = !left.some(isPlainAt);
+  const rest = await addDocuments(db, left.map(documentAt), { now, areNew: areStillNew });
+  for (const [index, at] of left.entries()) results[at] = rest[index] as InsertResult;
   return results;
 }
 
@@ -94,10 +133,11 @@ export async function addDocuments(
     const free = looksFirst ? await lookFirst(db, left, { now, room, results }) : left;
     const { refused, busy } = await addFree(db, free, { areNew: areNew && round === 0 });
     // So it is nearly always.
-    if (free === documents && refused.size === 0 && busy.size === 0) return documents.map(added);
+    if (free === documents && refused.size === 0 && busy.size === 0)
+      return documents.map(({ _id }) => added(_id));
     for (const job of free) {
       if (busy.has(job)) results.set(job, { outcome: "busy" });
-      else if (!refused.has(job)) results.set(job, added(job));
+      else if (!refused.has(job)) results.set(job, added(job._id));
       else if (room !== null) giveBack(room, job);
     }
     left = documents.filter((job) => !results.has(job));
@@ -106,7 +146,7 @@ export async function addDocuments(
   return documents.map((job) => results.get(job) as InsertResult);
 }
 
-function added({ _id: id }: JobDocument): InsertResult {
+function added(id: string): InsertResult {
   return { outcome: "added", id };
 }
 
@@ -151,7 +191,7 @@ async function lookFirst(
   return free;
 }
 
-function fullness(room: Room | null, job: JobDocument): InsertResult | null {
+function fullness(room: Room | null, job: Pick<NewJob, "queue">): InsertResult | null {
   const bound = room?.get(job.queue);
   if (bound === undefined) return null;
   if (bound.left <= 0) return { outcome: "full", maxWaiting: bound.maxWaiting };
@@ -164,6 +204,10 @@ function giveBack(room: Room, job: JobDocument): void {
   if (bound !== undefined) bound.left++;
 }
 
+function dueTime({ runAt, delayMs }: NewJob, now: number): number {
+  return runAt ?? instantAfter(now, delayMs);
+}
+
 export function newDocument(
   job: NewJob,
   {
@@ -173,7 +217,7 @@ export function newDocument(
   }: { readonly seq: number; readonly now: number; readonly from?: string | null },
 ): JobDocument {
   const { id, queue, group, type, payload, priority, maxAttempts, tags, meta, trace } = job;
-  const runAt = job.runAt ?? instantAfter(now, job.delayMs);
+  const runAt = dueTime(job, now);
   const dedupe = job.dedupe === null ? null : { ...job.dedupe };
   const { ready, due, leased } = inLine(queue, { runAt, now });
   const { k, kx } = keyOf({ queue, status: "queued", createdAt: now, dedupe }, now);

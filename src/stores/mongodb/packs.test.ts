@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { newJob } from "../../testing/conformance/new-job.ts";
 import { newDocument } from "./insert.ts";
-import { isPlain } from "./fresh.ts";
 import { handleOf, jobsOf, MOST_IN_PACK, MOST_SPREAD, parcelsOf, placeOf } from "./packs.ts";
 import type { JobDocument, Pack } from "./schema.ts";
 
@@ -44,25 +43,6 @@ describe("parcels", () => {
 
   it("are bounded by the payloads in them", () => {
     expect(sizes(documents(6, { payload: JSON.stringify("x".repeat(10_000)) }))).toEqual([3, 3]);
-  });
-});
-
-describe("a new job", () => {
-  it("waits as a fresh one unless it is delayed, has a key, was spawned, is large or may not run", () => {
-    const dedupe = { key: "k", hash: "h", lifetime: "kept" } as const;
-    const payload = JSON.stringify("x".repeat(5_000));
-    expect(documents(1).map(isPlain)).toEqual([true]);
-    expect(documents(1, { group: "g", tags: ["t"], priority: 3 }).map(isPlain)).toEqual([true]);
-    for (const not of [
-      { delayMs: 5 },
-      { runAt: NOW - 5 },
-      { dedupe },
-      { maxAttempts: 0 },
-      { payload },
-    ]) {
-      expect(documents(1, not).map(isPlain)).toEqual([false]);
-    }
-    expect(documents(1).map((job) => isPlain({ ...job, from: "x:1" }))).toEqual([false]);
   });
 });
 

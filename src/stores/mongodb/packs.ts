@@ -12,14 +12,13 @@
 import { randomUUID } from "node:crypto";
 import type { LeaseRef } from "../../core/store.ts";
 import type { Document } from "./driver-like.ts";
-import { areBeside, spanOf } from "./id-span.ts";
 import type { AnyPack, JobDocument, Pack, PackPlace, Tombstone } from "./schema.ts";
 import { isPack, isTombstone } from "./schema.ts";
 import { wholeJob } from "./whole-job.ts";
 
 /** A part of what callers like to send and workers to take, so that few packs are taken in parts. */
 export const MOST_IN_PACK = 50;
-const MOST_CHARACTERS = 32 * 1024;
+export const MOST_CHARACTERS_IN_PACK = 32 * 1024;
 /** Between the first and the last of its numbers, which follow the time: five seconds. */
 export const MOST_SPREAD = 5_000_000;
 /** Of one result: with more, the document of a pack might outgrow what the server takes. */
@@ -31,32 +30,11 @@ export interface Parcel {
   readonly jobs: readonly JobDocument[];
 }
 
-/** Jobs that wait next to each other in one line. */
-export function parcelsInLine(jobs: readonly JobDocument[]): Parcel[] {
-  return runsOf(jobs, isNext).map((run) => {
-    const [{ ready, seq, status }] = run;
-    const pack = packOf(run);
-    const span = spanOf(pack.ids);
-    return { document: { _id: seq, ready, seq, status, ...span, ...pack }, jobs: run };
-  });
-}
-
-function isNext(job: JobDocument, { last }: Run): boolean {
-  return (
-    job.seq === last.seq + 1 &&
-    job.queue === last.queue &&
-    job.group === last.group &&
-    job.type === last.type &&
-    job.priority === last.priority &&
-    areBeside(job._id, last._id)
-  );
-}
-
 /** Jobs that are leased together. `lease` is what all of them get. */
 export function parcelsOf(jobs: readonly JobDocument[], lease: Document): Parcel[] {
   const alike = [...Map.groupBy(jobs, ({ type }) => type).values()];
   return alike
-    .flatMap((some) => runsOf(some.toSorted(bySeq), isNear))
+    .flatMap((some) => runsOf(some.toSorted(bySeq)))
     .map((run) => {
       // Follows the time, like the ids, and is nobody's.
       const _id = `${run[0].seq}-${randomUUID()}`;
@@ -71,22 +49,10 @@ function bySeq(a: JobDocument, b: JobDocument): number {
   return a.seq - b.seq;
 }
 
-function isNear({ seq }: JobDocument, { first }: Run): boolean {
-  return seq - first.seq <= MOST_SPREAD;
-}
-
-interface Run {
-  readonly first: JobDocument;
-  readonly last: JobDocument;
-}
-
 type Jobs = readonly [JobDocument, ...JobDocument[]];
 
-/** As many together as fit into a document, and as go together. */
-function runsOf(
-  jobs: readonly JobDocument[],
-  goesWith: (job: JobDocument, run: Run) => boolean,
-): Jobs[] {
+/** As many together as fit into a document, and are near each other. */
+function runsOf(jobs: readonly JobDocument[]): Jobs[] {
   const runs: [JobDocument, ...JobDocument[]][] = [];
   let characters = 0;
   for (const job of jobs) {
@@ -95,8 +61,8 @@ function runsOf(
     const fits =
       run !== undefined &&
       run.length < MOST_IN_PACK &&
-      characters + size <= MOST_CHARACTERS &&
-      goesWith(job, { first: run[0], last: run.at(-1) ?? run[0] });
+      characters + size <= MOST_CHARACTERS_IN_PACK &&
+      job.seq - run[0].seq <= MOST_SPREAD;
     if (fits) run.push(job);
     else runs.push([job]);
     characters = fits ? characters + size : size;
@@ -104,7 +70,7 @@ function runsOf(
   return runs;
 }
 
-export function charactersOf({ payload, meta }: JobDocument): number {
+export function charactersOf({ payload, meta }: Pick<JobDocument, "payload" | "meta">): number {
   return payload.length + (meta?.length ?? 0);
 }
 

@@ -150,7 +150,8 @@ export interface Pack
 }
 
 /** Jobs that wait next to each other in one line. */
-export interface FreshPack extends Omit<Pack, "_id" | "left">, IdSpan {
+export interface FreshPack
+  extends Omit<Pack, "_id" | "left" | keyof Alike>, Required<Alike>, IdSpan {
   /** The first of the numbers. */
   readonly _id: number;
   /** The first of those that are left. */
