@@ -94,15 +94,16 @@ export class Producer {
     });
   }
 
-  async enqueue(
+  /** What is wrong with the job itself is thrown at once. */
+  enqueue(
     target: JobContract | string,
     payload: unknown,
     options?: EnqueueOptions,
   ): Promise<AnyReceipt> {
-    const composing = this.#options.composer.compose(target, payload, options);
+    const composed = this.#options.composer.compose(target, payload, options);
     // Whoever waits for what is there already lets every caller wait in line once more.
-    const composed = composing instanceof Promise ? await composing : composing;
-    return await this.#take(composed);
+    if (composed instanceof Promise) return composed.then((job) => this.#take(job));
+    return this.#take(composed);
   }
 
   enqueueAll(items: readonly JobItem[]): Promise<AnyAnswer[]> {
@@ -163,19 +164,24 @@ export class Producer {
     );
   }
 
-  async #take(composed: ComposedJob): Promise<AnyReceipt> {
-    const { inline } = this.#options;
-    let taken: Taken;
-    try {
-      taken = await this.#inserts.add(composed.job);
-    } catch (error) {
-      if (!inline || !isSurelyAway(error)) throw error;
-      return this.#runInline(inline, composed.job, error);
-    }
-    return this.#receipt(composed, taken);
+  /** One promise for each job, and no more: a hundred callers at once wait for all of theirs. */
+  #take(composed: ComposedJob): Promise<AnyReceipt> {
+    return new Promise((resolve, reject) => {
+      this.#inserts.push(composed.job, (error, taken) => {
+        try {
+          if (error === null) resolve(this.#receipt(composed, taken as Taken));
+          else resolve(this.#runInline(composed.job, error));
+        } catch (refusal) {
+          reject(refusal);
+        }
+      });
+    });
   }
 
-  async #runInline(inline: InlineRunner, job: NewJob, cause: unknown): Promise<AnyReceipt> {
+  /** If nobody else will run it, and the user asked for it; else it has failed. */
+  async #runInline(job: NewJob, cause: unknown): Promise<AnyReceipt> {
+    const { inline } = this.#options;
+    if (!inline || !isSurelyAway(cause)) throw cause;
     // What it spawns goes the same way: to the store if that is back, else through the caller.
     const enqueue = (child: NewJob) =>
       this.#take({ job: child, onDuplicate: "return", onConflict: "return" });
