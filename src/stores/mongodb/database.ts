@@ -5,7 +5,7 @@
 import type { Clearing } from "./clearing.ts";
 import type { Clock } from "./clock.ts";
 import type { CollectionLike, CursorLike, DbLike, Document, SessionLike } from "./driver-like.ts";
-import { isHeard, listening, type Ears } from "./ears.ts";
+import { isHeard, listening, type Audience, type Ears } from "./ears.ts";
 import { duplicatesIn, duplicatesOf } from "./mongodb-error.ts";
 import type { KnownQueues } from "./known-queues.ts";
 import { Numbers, type Reserved } from "./numbers.ts";
@@ -30,6 +30,7 @@ export interface DatabaseOptions {
   readonly prefix: string;
   /** Its name among those who listen. */
   readonly self: string;
+  readonly audience: Audience;
   readonly clock: Clock;
   readonly deadlineMs: number;
   readonly remembersMs: number;
@@ -108,7 +109,8 @@ export class Database {
    * everybody else from it.
    */
   async #reserve(count: number): Promise<Reserved> {
-    const { clock, prefix, self } = this.options;
+    const { clock, prefix, self, audience } = this.options;
+    const learn = audience.ask();
     const now = this.#headTime();
     const last = { $max: [{ $ifNull: ["$last", 0] }, { $multiply: [now, 1_000] }] };
     const reply = await this.#command({
@@ -120,8 +122,9 @@ export class Database {
       ...LIGHTLY,
     });
     const { last: end, now: at, bounds = "", ears = {} } = reply["value"] as Head;
-    const heard = isHeard(ears, { self, now: at });
-    return { first: end - count + 1, now: clock.saw(at), bounds, isHeard: heard };
+    // Where the clock stands still, nobody knows for how long.
+    learn(clock.isStill || isHeard(ears, { self, now: at }));
+    return { first: end - count + 1, now: clock.saw(at), bounds };
   }
 
   /** For a change of `head`: the time, and never an earlier one than is written there. */

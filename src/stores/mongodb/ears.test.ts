@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mongodbDatabase, type MongodbDatabase } from "../../../test/servers/mongodb-place.ts";
 import type { Store } from "../../core/store.ts";
 import { newJobs, QUEUE } from "../../testing/conformance/new-job.ts";
-import { isHeard } from "./ears.ts";
+import { Audience, isHeard, NEWS_MS } from "./ears.ts";
 import { mongodbStore } from "./index.ts";
 
 describe("ears", () => {
@@ -12,6 +12,29 @@ describe("ears", () => {
     expect(isHeard(ears, { self: "me", now: 100 })).toBe(true);
     expect(isHeard(ears, { self: "me", now: 200 })).toBe(false);
     expect(isHeard(ears, { self: "you", now: 200 })).toBe(true);
+  });
+});
+
+describe("an audience", () => {
+  it("is empty for a while after the news that it is", () => {
+    let at = 0;
+    const audience = new Audience(() => at);
+    expect(audience.isEmpty).toBe(false);
+    const learn = audience.ask();
+    at += 100;
+    learn(false);
+    expect(audience.isEmpty).toBe(true);
+    at += NEWS_MS - 100;
+    expect(audience.isEmpty).toBe(true);
+    at += 1;
+    expect(audience.isEmpty).toBe(false);
+  });
+
+  it("is not empty once somebody listens", () => {
+    const audience = new Audience();
+    audience.ask()(false);
+    audience.ask()(true);
+    expect(audience.isEmpty).toBe(false);
   });
 });
 

@@ -27,6 +27,34 @@ export function listening(self: string, now: Document): Document[] {
   return [{ $set: { ears: { $arrayToObject: { $concatArrays: [others, own] } } } }];
 }
 
+/** For how long it is believed that nobody else listens: for an insert, also a slow one. */
+export const NEWS_MS = 500;
+
+/** What a process has heard of those who hear it. */
+export class Audience {
+  readonly #elapsed: () => number;
+  /** When it asked, if the answer was that there is nobody. */
+  #emptyAt = -Infinity;
+
+  /** By a steady clock, in milliseconds. */
+  constructor(elapsed: () => number = () => performance.now()) {
+    this.#elapsed = elapsed;
+  }
+
+  /** As of a moment ago nobody else has listened. False if that was not asked. */
+  get isEmpty(): boolean {
+    return this.#elapsed() - this.#emptyAt <= NEWS_MS;
+  }
+
+  /** Answers what to do with the news once they are there. */
+  ask(): (isHeard: boolean) => void {
+    const askedAt = this.#elapsed();
+    return (isHeard) => {
+      this.#emptyAt = isHeard ? -Infinity : askedAt;
+    };
+  }
+}
+
 /** Does anybody but `self` listen? */
 export function isHeard(ears: Ears, { self, now }: { self: string; now: number }): boolean {
   return Object.entries(ears).some(([who, until]) => who !== self && until > now);

@@ -78,7 +78,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     wasOpen = true;
     wakeups.open(async (wakeup) => {
       // Who waits for the end of one job has perhaps just begun to listen.
-      const isForSomebody = wakeup.finished.length > 0 || !opened.db.numbers.isUnheard;
+      const isForSomebody = wakeup.finished.length > 0 || !opened.db.options.audience.isEmpty;
       if (isForSomebody) await listener.say(wakeup);
     });
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NEWS_MS, Numbers, STOCK_MS, type Reserved } from "./numbers.ts";
+import { Numbers, STOCK_MS, type Reserved } from "./numbers.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -21,7 +21,7 @@ function server(): Server {
       const first = last + 1;
       last += count;
       await turn();
-      return { first, now: last, bounds: "", isHeard: false };
+      return { first, now: last, bounds: "" };
     },
   };
 }
@@ -156,28 +156,5 @@ describe("the numbers of new jobs", () => {
     const numbers = new Numbers({ ...USUAL, ask, keepsStock: false });
     await insertInARow(numbers, [5, 5, 5, 5]);
     expect(asked).toEqual([5, 5, 5, 5]);
-  });
-});
-
-describe("whether anybody else listens", () => {
-  const news = (isHeard: boolean) => async (): Promise<Reserved> => ({
-    ...{ first: 1, now: 1, bounds: "" },
-    isHeard,
-  });
-
-  it("comes with the numbers, and is soon forgotten", async () => {
-    let at = 0;
-    const numbers = new Numbers({ ...USUAL, ask: news(false), elapsed: () => at });
-    expect(numbers.isUnheard).toBe(false);
-    await numbers.reserve(1);
-    expect(numbers.isUnheard).toBe(true);
-    at += NEWS_MS + 1;
-    expect(numbers.isUnheard).toBe(false);
-  });
-
-  it("is not doubted while somebody does", async () => {
-    const numbers = new Numbers({ ...USUAL, ask: news(true) });
-    await numbers.reserve(1);
-    expect(numbers.isUnheard).toBe(false);
   });
 });

@@ -16,8 +16,6 @@ export interface Reserved {
   readonly now: number;
   /** Another one each time that the bound of a queue was changed. */
   readonly bounds: string;
-  /** Somebody else listens. */
-  readonly isHeard: boolean;
 }
 
 export interface NumbersOptions {
@@ -38,9 +36,6 @@ export const STOCK_MS = 50;
 /** The next ones are asked for a little earlier, so that nobody waits for them. */
 const AGING_MS = 40;
 
-/** For how long it is believed that nobody else listens: for an insert, also a slow one. */
-export const NEWS_MS = 500;
-
 /** For how many inserts the first stock is. */
 const FIRST_STOCK = 4;
 const LARGEST_STOCK = 2_500;
@@ -60,8 +55,6 @@ export class Numbers {
   /** Whoever wants numbers gets them after those before him. */
   #last: Promise<unknown> = Promise.resolve();
   #stock: Stock | null = null;
-  /** What was asked for last. */
-  #news: Stock | null = null;
   /** The stock after this one, if it was asked for. */
   #next: Promise<Stock | null> | null = null;
   /** How many inserts have followed each other; null: none has ended in this turn. */
@@ -74,13 +67,6 @@ export class Numbers {
 
   get keepsStock(): boolean {
     return this.#options.keepsStock;
-  }
-
-  /** As of a moment ago nobody else has listened. False if that was not asked. */
-  get isUnheard(): boolean {
-    const news = this.#news;
-    if (!this.keepsStock || news === null || news.isHeard) return false;
-    return this.#elapsed() - news.askedAt <= NEWS_MS;
   }
 
   /** Greater than all that the server has given so far. */
@@ -113,13 +99,13 @@ export class Numbers {
       this.#next = null;
     }
     if (!this.#isGood(stock, count)) stock = await this.#ask(sizeAfter(this.#stock, count));
-    const { first, now, bounds, isHeard, left, heardAt } = stock;
+    const { first, now, bounds, left, heardAt } = stock;
     const rest = { ...stock, first: first + count, left: left - count };
     this.#stock = rest;
     if (!this.#isGood(rest, count, AGING_MS)) {
       this.#next ??= this.#ask(sizeAfter(rest, count)).catch(() => null);
     }
-    return { first, now: Math.floor(now + this.#elapsed() - heardAt), bounds, isHeard };
+    return { first, now: Math.floor(now + this.#elapsed() - heardAt), bounds };
   }
 
   /** Has it so many, and not for too long? */
@@ -134,9 +120,7 @@ export class Numbers {
       const message = `MongoDB gave no numbers for new jobs within ${deadlineMs} ms`;
       return new StoreUnavailableError(message, { mayHaveHappened: false });
     });
-    const heardAt = this.#elapsed();
-    this.#news = { ...reserved, size: count, left: count, askedAt, heardAt };
-    return this.#news;
+    return { ...reserved, size: count, left: count, askedAt, heardAt: this.#elapsed() };
   }
 
   #endStock(): void {

@@ -19,6 +19,7 @@ import {
   type DbLike,
   type Document,
 } from "./driver-like.ts";
+import { Audience } from "./ears.ts";
 import { KnownQueues } from "./known-queues.ts";
 import { codeOf, storeError } from "./mongodb-error.ts";
 import { COLLECTIONS, INDEXES, type CollectionName } from "./schema.ts";
@@ -81,7 +82,11 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   const release = async (): Promise<void> => client?.close();
   try {
     const facts = await factsOf(db);
-    const memory = { known: new KnownQueues(), clearing: new Clearing() };
+    const memory = {
+      known: new KnownQueues(),
+      clearing: new Clearing(),
+      audience: new Audience(),
+    };
     const database = new Database({ ...settings, db, self: randomUUID(), ...memory });
     const wake = await setUp(database);
     // Whoever comes later begins where the clock has been.
