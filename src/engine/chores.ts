@@ -29,6 +29,9 @@ export interface ChoresOptions {
   readonly leaseMs: number;
 }
 
+/** Answers in how many milliseconds it wants to be done again, if that is sooner than usual. */
+type Chore = () => Promise<number | void>;
+
 export class Chores {
   readonly #options: ChoresOptions;
   readonly #timers = new Set<Timer>();
@@ -61,27 +64,33 @@ export class Chores {
     this.#timers.clear();
   }
 
-  #repeat(name: string, everyMs: number, chore: () => Promise<void>): void {
-    const { runtime, logger } = this.#options;
-    const timer = runtime.timer(everyMs * (0.75 + runtime.random() / 4), () => {
+  #repeat(name: string, everyMs: number, chore: Chore, atMostMs = everyMs): void {
+    const { runtime } = this.#options;
+    const usualMs = everyMs * (0.75 + runtime.random() / 4);
+    const timer = runtime.timer(Math.min(usualMs, atMostMs), () => {
       this.#timers.delete(timer);
-      chore()
-        .catch((error: unknown) => {
-          if (!isRetryable(error)) logger.error(`the chore "${name}" failed`, { error });
-        })
-        .finally(() => {
-          if (!this.#stopped) this.#repeat(name, everyMs, chore);
-        });
+      void this.#try(name, chore).then((wantedMs) => {
+        if (!this.#stopped) this.#repeat(name, everyMs, chore, wantedMs ?? everyMs);
+      });
     });
     this.#timers.add(timer);
   }
 
-  async #reap(): Promise<void> {
+  async #try(name: string, chore: Chore): Promise<number | void> {
+    try {
+      return await chore();
+    } catch (error) {
+      if (!isRetryable(error)) this.#options.logger.error(`the chore "${name}" failed`, { error });
+    }
+  }
+
+  async #reap(): Promise<number | void> {
     const { link, runtime, leaseMs, events } = this.#options;
-    if (link.touch.lengthMs(runtime.monotonic()) < leaseMs) {
+    const missingMs = (): number => leaseMs - link.touch.lengthMs(runtime.monotonic());
+    if (missingMs() > 0) {
       // Not long enough in touch: live workers must have had their chance to renew.
       await link.call((store) => store.now());
-      return;
+      return missingMs();
     }
     let reaped;
     do {

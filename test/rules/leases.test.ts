@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { LeaseLostError, StoreUnavailableError, type Store } from "../../src/index.ts";
+import { LeaseLostError, StoreUnavailableError } from "../../src/index.ts";
 import { openWorld, signal, STORES, type World } from "./world.ts";
 
 describe.each(STORES)("leases on %s", (name) => {
@@ -12,18 +12,29 @@ describe.each(STORES)("leases on %s", (name) => {
   /** A link that can be cut: every call fails as if the store were gone. */
   function cuttable() {
     let cut = false;
-    const link = (store: Store): Store =>
-      new Proxy(store, {
+    /** When calls were let through since it was mended. */
+    let passed: number[] = [];
+    const link = <Part extends object>(part: Part): Part =>
+      new Proxy(part, {
         get(target, verb, receiver) {
           const member: unknown = Reflect.get(target, verb, receiver);
+          if (typeof member === "object" && member !== null) return link(member);
           if (typeof member !== "function" || verb === "info" || verb === "onWakeup") return member;
           return async (...args: unknown[]): Promise<unknown> => {
             if (cut) throw new StoreUnavailableError("cut", { mayHaveHappened: true });
+            passed.push(world.time.now);
             return Reflect.apply(member, target, args);
           };
         },
       });
-    return { link, cut: (is: boolean) => (cut = is) };
+    return {
+      link,
+      cut(is: boolean) {
+        cut = is;
+        passed = [];
+      },
+      firstPassed: () => passed[0] ?? Infinity,
+    };
   }
 
   it("live workers renew before anybody reaps after an outage", async () => {
@@ -59,6 +70,26 @@ describe.each(STORES)("leases on %s", (name) => {
       crashes: 0,
       result: "done",
     });
+  });
+
+  it("after an outage the jobs of the dead come back once everybody had a lease's time to renew", async () => {
+    const wire = cuttable();
+    const { hf } = world.process({ link: wire.link });
+    hf.handle("work", () => "done");
+    const receipt = await hf.enqueue("work", null, { queue: "default" });
+    const queues = [{ queue: "default", limit: 1 }];
+    await world.store.lease({ worker: "dead", leaseMs: 1_000, limit: 1, queues });
+    let reapedAt = Infinity;
+    hf.on("reaped", () => (reapedAt = world.time.now));
+    wire.cut(true);
+    await hf.work();
+    await world.advance(5_000);
+    wire.cut(false);
+    await world.advance(12_000);
+    const waitedMs = reapedAt - wire.firstPassed();
+    expect(waitedMs).toBeGreaterThanOrEqual(10_000);
+    expect(waitedMs).toBeLessThan(10_100);
+    expect(await hf.job(receipt.id)).toMatchObject({ status: "succeeded", crashes: 1 });
   });
 
   it("a worker gives up its lease before anybody else can have it", async () => {
