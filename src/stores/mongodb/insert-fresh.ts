@@ -6,7 +6,7 @@ import type { NewJob } from "../../core/job.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { areBeside, spanOf } from "./id-span.ts";
-import { charactersOf, MOST_CHARACTERS_IN_PACK, MOST_IN_PACK } from "./packs.ts";
+import { charactersOf, hasRoom } from "./packs.ts";
 
 /** Of one job: each lease sends it back to the server. */
 const MOST_CHARACTERS = 4 * 1024;
@@ -68,10 +68,6 @@ function runsOf({ jobs, takes }: FreshCall): { readonly runs: Run[]; readonly le
     }
   }
   return { runs, left };
-}
-
-function hasRoom({ jobs, characters }: Run, more: number): boolean {
-  return jobs.length < MOST_IN_PACK && characters + more <= MOST_CHARACTERS_IN_PACK;
 }
 
 function isLike(job: NewJob, other: NewJob): boolean {

@@ -18,7 +18,7 @@ import { wholeJob } from "./whole-job.ts";
 
 /** A part of what callers like to send and workers to take, so that few packs are taken in parts. */
 export const MOST_IN_PACK = 50;
-export const MOST_CHARACTERS_IN_PACK = 32 * 1024;
+const MOST_CHARACTERS = 32 * 1024;
 /** Between the first and the last of its numbers, which follow the time: five seconds. */
 export const MOST_SPREAD = 5_000_000;
 /** Of one result: with more, the document of a pack might outgrow what the server takes. */
@@ -60,14 +60,21 @@ function runsOf(jobs: readonly JobDocument[]): Jobs[] {
     const run = runs.at(-1);
     const fits =
       run !== undefined &&
-      run.length < MOST_IN_PACK &&
-      characters + size <= MOST_CHARACTERS_IN_PACK &&
+      hasRoom({ jobs: run, characters }, size) &&
       job.seq - run[0].seq <= MOST_SPREAD;
     if (fits) run.push(job);
     else runs.push([job]);
     characters = fits ? characters + size : size;
   }
   return runs;
+}
+
+/** For a job of so many characters more, in one document with these. */
+export function hasRoom(
+  { jobs, characters }: { readonly jobs: readonly unknown[]; readonly characters: number },
+  more: number,
+): boolean {
+  return jobs.length < MOST_IN_PACK && characters + more <= MOST_CHARACTERS;
 }
 
 export function charactersOf({ payload, meta }: Pick<JobDocument, "payload" | "meta">): number {
