@@ -2,9 +2,14 @@ import { defineConfig } from "vitest/config";
 import { SkipReporter } from "./test/runner/skip-reporter.ts";
 import { SlowFilesLast } from "./test/runner/slow-files-last.ts";
 
+/** Packages find each other's sources: nothing is built before a test. */
+const conditions = ["@holdfast/source", "node"];
+
 export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: "test/servers/global-setup.ts",
     testTimeout: 30_000,
     hookTimeout: 120_000,

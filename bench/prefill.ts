@@ -2,7 +2,7 @@
 import type { BulkOptions, Session } from "./contender.ts";
 import { payloadsOf } from "./payload.ts";
 import type { Prefill } from "./scenario.ts";
-import { seededRandom } from "../src/testing/seeded-random.ts";
+import { seededRandom } from "../packages/holdfast/src/testing/seeded-random.ts";
 
 const PER_CALL = 2_000;
 const CALLS_AT_ONCE = 2;

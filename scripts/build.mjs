@@ -1,16 +1,18 @@
-/** Compiles `src` into `dist`: what is published, and nothing else. */
+/** Compiles `src` of each package into its `dist`: what is published, and nothing else. */
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const tsc = fileURLToPath(new URL("../node_modules/typescript/bin/tsc", import.meta.url));
+const root = new URL("../", import.meta.url);
+const tsc = fileURLToPath(new URL("node_modules/typescript/bin/tsc", root));
 
-// A file that was renamed or removed in src must not live on in the package.
-rmSync(new URL("../dist", import.meta.url), { recursive: true, force: true });
-
-const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], {
-  cwd: root,
-  stdio: "inherit",
-});
-process.exit(status ?? 1);
+for (const name of readdirSync(new URL("packages", root))) {
+  const folder = new URL(`packages/${name}/`, root);
+  // A file that was renamed or removed in src must not live on in the package.
+  rmSync(new URL("dist", folder), { recursive: true, force: true });
+  const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], {
+    cwd: fileURLToPath(folder),
+    stdio: "inherit",
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}

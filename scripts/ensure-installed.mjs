@@ -35,6 +35,8 @@ function whatIsMissing() {
     if (have !== undefined && have.version !== want.version) {
       return `${path} is ${have.version}, the lockfile says ${want.version}`;
     }
+    // A package of this repository: npm notes it as installed also where it made no link.
+    if (want.link === true && !existsSync(join(root, path))) return `${path} is not linked`;
   }
   // The pinned Node is put in place by an install script. Without it `node` would silently be the
   // machine's own, which may be too old to run TypeScript.

@@ -1,13 +1,13 @@
 /**
  * Writes the Lua of the Redis store into a module, so that no bundler loses it:
- * `src/stores/redis/lua/*.lua` become `src/stores/redis/scripts.ts`. Comments and indentation stay
- * behind: a server keeps its scripts in memory. With `--check` nothing is written, and a difference
+ * `stores/redis/lua/*.lua` become `stores/redis/scripts.ts`. Comments and indentation stay behind: a
+ * server keeps its scripts in memory. With `--check` nothing is written, and a difference
  * is an error; a test does that.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
-const folder = new URL("../src/stores/redis/lua/", import.meta.url);
-const target = new URL("../src/stores/redis/scripts.ts", import.meta.url);
+const folder = new URL("../packages/holdfast/src/stores/redis/lua/", import.meta.url);
+const target = new URL("../packages/holdfast/src/stores/redis/scripts.ts", import.meta.url);
 
 /** The lines that a server needs, and those that say what a script includes. */
 function compact(source) {
@@ -38,7 +38,7 @@ if (!process.argv.includes("--check")) {
   writeFileSync(target, moduleText());
 } else if (readFileSync(target, "utf8") !== moduleText()) {
   console.error(
-    "src/stores/redis/scripts.ts is not what its Lua is: node scripts/redis-scripts.mjs",
+    "packages/holdfast/src/stores/redis/scripts.ts is not what its Lua is: node scripts/redis-scripts.mjs",
   );
   process.exitCode = 1;
 }

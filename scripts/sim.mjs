@@ -3,9 +3,9 @@ import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sqliteStore } from "../src/stores/sqlite/index.ts";
-import { connectionsBacking, memoryBacking } from "../src/testing/simulator/backing.ts";
-import { simulatorCli } from "../src/testing/simulator/cli.ts";
+import { sqliteStore } from "../packages/holdfast/src/stores/sqlite/index.ts";
+import { connectionsBacking, memoryBacking } from "../test/simulator/backing.ts";
+import { simulatorCli } from "../test/simulator/cli.ts";
 
 function sqliteBacking() {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-sim-"));

@@ -1,14 +1,16 @@
 /** Holdfast through its front door, from `dist`, as an application would use it. The same on every store. */
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import type * as frontDoor from "../../src/index.ts";
+import type * as frontDoor from "../../packages/holdfast/src/index.ts";
 import { CONCURRENCY, type Contender, type Session } from "../contender.ts";
 import { JOB_TYPE, type Payload } from "../payload.ts";
 
 /** `HOLDFAST_BENCH_DIST` names another build: to measure two versions against each other. */
 const OTHER = process.env["HOLDFAST_BENCH_DIST"];
 const DIST =
-  OTHER === undefined ? new URL("../../dist/", import.meta.url) : pathToFileURL(`${OTHER}/`);
+  OTHER === undefined
+    ? new URL("../../packages/holdfast/dist/", import.meta.url)
+    : pathToFileURL(`${OTHER}/`);
 const QUEUE = "bench";
 
 export type AnyStore = frontDoor.Store;

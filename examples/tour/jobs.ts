@@ -1,7 +1,7 @@
 /** The tour's jobs: one kind for each thing that can happen to a job. */
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
-import { type Holdfast, type JobItem, PermanentError } from "../../src/index.ts";
+import { type Holdfast, type JobItem, PermanentError } from "holdfast";
 
 export const QUEUES = ["tour.mail", "tour.reports", "tour.orders", "tour.tenants"];
 /** How many jobs each tenant brings: fair turns let the small one through. */

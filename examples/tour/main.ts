@@ -3,7 +3,7 @@
  * terminal. Run it with `npm start`, as often as you like, and stop it in the middle if you want to.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { connect } from "../../src/connect.ts";
+import { connect } from "holdfast/connect";
 import { QUEUES, TENANTS, tourJobs } from "./jobs.ts";
 import { type Look, Screen } from "./screen.ts";
 import { Tally } from "./tally.ts";

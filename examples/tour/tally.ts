@@ -1,5 +1,5 @@
 /** What happened, by type, and the table that says so. */
-import type { EnqueueAnswer, Holdfast, JobItem } from "../../src/index.ts";
+import type { EnqueueAnswer, Holdfast, JobItem } from "holdfast";
 
 interface Row {
   added: number;

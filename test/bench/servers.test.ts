@@ -12,7 +12,7 @@ import { afterAll, expect, it } from "vitest";
 import type { Metrics } from "../../bench/scenario.ts";
 
 const MAIN = fileURLToPath(new URL("../../bench/main.ts", import.meta.url));
-const PACKAGE = new URL("../../package.json", import.meta.url);
+const PACKAGE = new URL("../../packages/holdfast/package.json", import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-test-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

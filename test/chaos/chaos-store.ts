@@ -4,7 +4,7 @@
  * A store that is a server names its nodes: children then reach them through proxies of their own,
  * and the server itself is struck through `halt` and `resume`.
  */
-import type { Store } from "../../src/index.ts";
+import type { Store } from "../../packages/holdfast/src/index.ts";
 import type { StrikeCounts } from "./strikes.ts";
 
 export interface ChaosStore {

@@ -6,7 +6,7 @@
  *                ──▶ drained, or out of patience ──▶ workers stopped gracefully
  */
 import { setTimeout as pause } from "node:timers/promises";
-import type { Store } from "../../src/index.ts";
+import type { Store } from "../../packages/holdfast/src/index.ts";
 import type { ChaosOptions } from "./chaos-options.ts";
 import type { StartedStore } from "./chaos-store.ts";
 import type { Fleet, Role } from "./fleet.ts";

@@ -1,5 +1,5 @@
 /** What every child process of the harness needs, whatever its part. */
-import { Holdfast, type Logger } from "../../src/index.ts";
+import { Holdfast, type Logger } from "../../packages/holdfast/src/index.ts";
 import { chaosStore, type ChaosStoreName } from "./chaos-store.ts";
 import { routeConnections, type Routes } from "./route-connections.ts";
 import { Witness } from "./witness.ts";

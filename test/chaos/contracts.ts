@@ -2,7 +2,7 @@
  * The kinds of jobs that live through the chaos. Producers and workers share these contracts, and
  * the judge knows from them how a job may end.
  */
-import { defineJob } from "../../src/index.ts";
+import { defineJob } from "../../packages/holdfast/src/index.ts";
 
 /** What every payload carries. */
 export interface ChaosPayload {

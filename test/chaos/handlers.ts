@@ -1,6 +1,11 @@
 /** What the jobs of the chaos do, each writing down that it starts and how it ended. */
 import { setTimeout as pause } from "node:timers/promises";
-import { PermanentError, type Handler, type Holdfast, type RunningJob } from "../../src/index.ts";
+import {
+  PermanentError,
+  type Handler,
+  type Holdfast,
+  type RunningJob,
+} from "../../packages/holdfast/src/index.ts";
 import * as jobs from "./contracts.ts";
 import type { ChaosPayload, ChaosResult } from "./contracts.ts";
 import type { Witness } from "./witness.ts";

@@ -1,6 +1,6 @@
 /** Which job is the i-th: the same for the same seed, in whatever process and order it is asked. */
-import type { EnqueueOptions, JobContract } from "../../src/index.ts";
-import { seededRandom } from "../../src/testing/seeded-random.ts";
+import type { EnqueueOptions, JobContract } from "../../packages/holdfast/src/index.ts";
+import { seededRandom } from "../../packages/holdfast/src/testing/seeded-random.ts";
 import * as jobs from "./contracts.ts";
 import type { ChaosPayload, ChaosResult } from "./contracts.ts";
 

@@ -3,7 +3,7 @@
  * the luck of the draw who is seen to work after the store is back.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { Holdfast, StoreUnavailableError, type Store } from "../../src/index.ts";
+import { Holdfast, StoreUnavailableError, type Store } from "../../packages/holdfast/src/index.ts";
 import { ownQueue, probe } from "./contracts.ts";
 import { monotonicMs, type Witness } from "./witness.ts";
 

@@ -6,7 +6,7 @@
  */
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { StoreUnavailableError } from "../../src/index.ts";
+import { StoreUnavailableError } from "../../packages/holdfast/src/index.ts";
 import { beginChild, tellUp, type ChildOptions } from "./child.ts";
 import { planJob, type PlannedJob } from "./job-plan.ts";
 import { readWitness } from "./witness.ts";

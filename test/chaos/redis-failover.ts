@@ -8,9 +8,9 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { Holdfast, type Store } from "../../src/index.ts";
-import type { StoredJob } from "../../src/core/job.ts";
-import { redisStore } from "../../src/stores/redis/index.ts";
+import { Holdfast, type Store } from "../../packages/holdfast/src/index.ts";
+import type { StoredJob } from "../../packages/holdfast/src/core/job.ts";
+import { redisStore } from "../../packages/holdfast/src/stores/redis/index.ts";
 import { FaultProxy } from "../servers/fault-proxy.ts";
 import { startOwnRedis } from "../servers/redis.ts";
 

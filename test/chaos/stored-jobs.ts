@@ -1,6 +1,6 @@
 /** What the store holds, read through the seam: the same way for every store. */
-import type { StoredJob } from "../../src/core/job.ts";
-import { StoreUnavailableError, type Store } from "../../src/index.ts";
+import type { StoredJob } from "../../packages/holdfast/src/core/job.ts";
+import { StoreUnavailableError, type Store } from "../../packages/holdfast/src/index.ts";
 
 const PAGE = 200;
 

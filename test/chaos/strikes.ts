@@ -1,5 +1,5 @@
 /** What is done to whom, and when: drawn from the seed. */
-import { seededRandom } from "../../src/testing/seeded-random.ts";
+import { seededRandom } from "../../packages/holdfast/src/testing/seeded-random.ts";
 
 /** Against a process, against its way to the store, and against the server. */
 export type StrikeKind =

@@ -18,8 +18,8 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { OutcomeKind } from "../../src/core/outcome.ts";
-import type { Receipt } from "../../src/index.ts";
+import type { OutcomeKind } from "../../packages/holdfast/src/core/outcome.ts";
+import type { Receipt } from "../../packages/holdfast/src/index.ts";
 import type { FaultKind } from "./strikes.ts";
 
 export interface FenceRef {

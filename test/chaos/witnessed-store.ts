@@ -4,7 +4,7 @@
  * did. Of every other verb only the failures are written down, and of any the first answer after the
  * store was silent.
  */
-import type { Store } from "../../src/index.ts";
+import type { Store } from "../../packages/holdfast/src/index.ts";
 import { monotonicMs, type Witness } from "./witness.ts";
 
 /** Idle workers ask more often than that. */

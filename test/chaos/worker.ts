@@ -3,7 +3,7 @@
  * expect.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { StoreOpenError, StoreUnavailableError } from "../../src/index.ts";
+import { StoreOpenError, StoreUnavailableError } from "../../packages/holdfast/src/index.ts";
 import { beginChild, tellUp, type ChildOptions } from "./child.ts";
 import { ownQueue, QUEUE, SIDE_QUEUE } from "./contracts.ts";
 import { handleAll } from "./handlers.ts";

@@ -64,7 +64,7 @@ describe("docs/glossary.md", () => {
   });
 
   // Comments wrap, so that a word of two words may be split by a line break and a star.
-  const code = sources("src")
+  const code = sources("packages/holdfast/src")
     .map((file) => readFileSync(file, "utf8").replaceAll(/\s*\n\s*(?:\*|\/\/)?\s*/g, " "))
     .join("\n");
 
@@ -74,7 +74,10 @@ describe("docs/glossary.md", () => {
 });
 
 describe("exported names", () => {
-  const files = [...sources("src/core"), join(root, "src/index.ts")].filter(existsSync);
+  const files = [
+    ...sources("packages/holdfast/src/core"),
+    join(root, "packages/holdfast/src/index.ts"),
+  ].filter(existsSync);
   const names = [...new Set(files.flatMap((file) => exportedNames(readFileSync(file, "utf8"))))];
 
   it("are found", () => {

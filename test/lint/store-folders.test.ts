@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
-const stores = fileURLToPath(new URL("../../src/stores", import.meta.url));
+const stores = fileURLToPath(new URL("../../packages/holdfast/src/stores", import.meta.url));
 /** What several stores share; no stores themselves. */
-const SHARED = ["remote", "sql"];
+const SHARED = ["shared"];
 
 const VERBS = ["insert", "adopt", "lease", "renew", "settle", "reap", "prune", "operate", "find"];
 const ROOMS = ["lines", "ledger", "outbox", "records", "keys"];

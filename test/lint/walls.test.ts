@@ -13,92 +13,169 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** One line of code per file, and the rule that must refuse it; null: it must pass. */
 const WALLS: readonly { claim: string; file: string; code: string; rule: string | null }[] = [
-  wall("core does not import node:*", "src/core/a.ts", `import "node:fs";`),
-  wall("core does not import a package", "src/core/b.ts", `import "zod";`),
-  wall("core does not import the engine", "src/core/c.ts", `import "../engine/worker.ts";`),
-  wall("core does not import a store", "src/core/d.ts", `import "../stores/memory/index.ts";`),
+  wall("core does not import node:*", "packages/holdfast/src/core/a.ts", `import "node:fs";`),
+  wall("core does not import a package", "packages/holdfast/src/core/b.ts", `import "zod";`),
+  wall(
+    "core does not import the engine",
+    "packages/holdfast/src/core/c.ts",
+    `import "../engine/worker.ts";`,
+  ),
+  wall(
+    "core does not import a store",
+    "packages/holdfast/src/core/d.ts",
+    `import "../stores/memory/index.ts";`,
+  ),
   wall(
     "core does not import a type",
-    "src/core/e.ts",
+    "packages/holdfast/src/core/e.ts",
     `import type {} from "../engine/worker.ts";`,
   ),
-  wall("core does not re-export", "src/core/f.ts", `export * from "../testing/index.ts";`),
-  wall("core does not import the entry", "src/core/g.ts", `import "../index.ts";`),
-  open("core imports core", "src/core/h.ts", `import "./job.ts";`),
-  open("a test in core imports what it likes", "src/core/i.test.ts", `import "node:fs";`),
+  wall(
+    "core does not re-export",
+    "packages/holdfast/src/core/f.ts",
+    `export * from "../testing/index.ts";`,
+  ),
+  wall(
+    "core does not import the entry",
+    "packages/holdfast/src/core/g.ts",
+    `import "../index.ts";`,
+  ),
+  open("core imports core", "packages/holdfast/src/core/h.ts", `import "./job.ts";`),
+  open(
+    "a test in core imports what it likes",
+    "packages/holdfast/src/core/i.test.ts",
+    `import "node:fs";`,
+  ),
 
-  wall("engine does not import a store", "src/engine/a.ts", `import "../stores/sqlite/index.ts";`),
-  wall("engine does not import testing", "src/engine/b.ts", `import "../testing/index.ts";`),
-  wall("engine does not import a package", "src/engine/c.ts", `import "zod";`),
-  open("engine imports node:*", "src/engine/d.ts", `import "node:os";`),
-  open("engine imports core", "src/engine/e.ts", `import "../core/job.ts";`),
+  wall(
+    "engine does not import a store",
+    "packages/holdfast/src/engine/a.ts",
+    `import "../stores/sqlite/index.ts";`,
+  ),
+  wall(
+    "engine does not import testing",
+    "packages/holdfast/src/engine/b.ts",
+    `import "../testing/index.ts";`,
+  ),
+  wall("engine does not import a package", "packages/holdfast/src/engine/c.ts", `import "zod";`),
+  open("engine imports node:*", "packages/holdfast/src/engine/d.ts", `import "node:os";`),
+  open("engine imports core", "packages/holdfast/src/engine/e.ts", `import "../core/job.ts";`),
 
   wall(
     "a store does not import the engine",
-    "src/stores/x/a.ts",
+    "packages/holdfast/src/stores/x/a.ts",
     `import "../../engine/worker.ts";`,
   ),
-  wall("a store does not import another", "src/stores/x/b.ts", `import "../memory/index.ts";`),
-  wall("a store does not import a driver", "src/stores/x/c.ts", `import "pg";`),
-  wall("a store does not import testing", "src/stores/x/d.ts", `import "../../testing/index.ts";`),
-  open("a store imports core", "src/stores/x/e.ts", `import "../../core/store.ts";`),
-  open("a store imports node:*", "src/stores/x/f.ts", `import "node:sqlite";`),
+  wall(
+    "a store does not import another",
+    "packages/holdfast/src/stores/x/b.ts",
+    `import "../memory/index.ts";`,
+  ),
+  wall("a store does not import a driver", "packages/holdfast/src/stores/x/c.ts", `import "pg";`),
+  wall(
+    "a store does not import testing",
+    "packages/holdfast/src/stores/x/d.ts",
+    `import "../../testing/index.ts";`,
+  ),
+  open(
+    "a store imports core",
+    "packages/holdfast/src/stores/x/e.ts",
+    `import "../../core/store.ts";`,
+  ),
+  open("a store imports node:*", "packages/holdfast/src/stores/x/f.ts", `import "node:sqlite";`),
 
-  wall("testing stands on no database", "src/testing/a.ts", `import "../stores/sqlite/index.ts";`),
-  wall("testing brings no test runner", "src/testing/b.ts", `import "vitest";`),
-  open("testing imports the engine", "src/testing/c.ts", `import "../engine/worker.ts";`),
-  open("testing imports memory", "src/testing/d.ts", `import "../stores/memory/index.ts";`),
+  wall(
+    "testing stands on no database",
+    "packages/holdfast/src/testing/a.ts",
+    `import "../stores/sqlite/index.ts";`,
+  ),
+  wall("testing brings no test runner", "packages/holdfast/src/testing/b.ts", `import "vitest";`),
+  open(
+    "testing imports the engine",
+    "packages/holdfast/src/testing/c.ts",
+    `import "../engine/worker.ts";`,
+  ),
+  open(
+    "testing imports memory",
+    "packages/holdfast/src/testing/d.ts",
+    `import "../stores/memory/index.ts";`,
+  ),
 
-  bite("core asks no clock", "src/core/p.ts", `Date.now();`, "no-restricted-properties"),
-  bite("core draws no lots", "src/core/q.ts", `Math.random();`, "no-restricted-properties"),
-  bite("core sets no timer", "src/core/r.ts", `setTimeout(() => 0, 1);`, "no-restricted-globals"),
+  bite(
+    "core asks no clock",
+    "packages/holdfast/src/core/p.ts",
+    `Date.now();`,
+    "no-restricted-properties",
+  ),
+  bite(
+    "core draws no lots",
+    "packages/holdfast/src/core/q.ts",
+    `Math.random();`,
+    "no-restricted-properties",
+  ),
+  bite(
+    "core sets no timer",
+    "packages/holdfast/src/core/r.ts",
+    `setTimeout(() => 0, 1);`,
+    "no-restricted-globals",
+  ),
   bite(
     "engine waits through the runtime",
-    "src/engine/p.ts",
+    "packages/holdfast/src/engine/p.ts",
     `setTimeout(() => 0, 1);`,
     "no-restricted-globals",
   ),
   bite(
     "engine asks the runtime's clock",
-    "src/engine/q.ts",
+    "packages/holdfast/src/engine/q.ts",
     `Date.now();`,
     "no-restricted-properties",
   ),
   open(
     "the runtime is the door to both",
-    "src/engine/runtime.ts",
+    "packages/holdfast/src/engine/runtime.ts",
     `setTimeout(() => 0, Date.now());`,
   ),
 
-  bite("no default exports", "src/core/s.ts", `export default 1;`, "no-default-export"),
-  bite("no any in the sources", "src/core/t.ts", `export const x: any = 1;`, "no-explicit-any"),
+  bite(
+    "no default exports",
+    "packages/holdfast/src/core/s.ts",
+    `export default 1;`,
+    "no-default-export",
+  ),
+  bite(
+    "no any in the sources",
+    "packages/holdfast/src/core/t.ts",
+    `export const x: any = 1;`,
+    "no-explicit-any",
+  ),
   bite(
     "no forgotten await",
-    "src/engine/t.ts",
+    "packages/holdfast/src/engine/t.ts",
     `async function f() {}\nf();`,
     "no-floating-promises",
   ),
   bite(
     "no promise where none is expected",
-    "src/engine/u.ts",
+    "packages/holdfast/src/engine/u.ts",
     `export const x = [1].filter(async () => true);`,
     "no-misused-promises",
   ),
   bite(
     "no await of what is no promise",
-    "src/engine/v.ts",
+    "packages/holdfast/src/engine/v.ts",
     `export async function f(n: number) {\n  await n;\n}`,
     "await-thenable",
   ),
   bite(
     "no switch that forgets a member",
-    "src/engine/w.ts",
+    "packages/holdfast/src/engine/w.ts",
     `export function f(x: "a" | "b") {\n  switch (x) {\n    case "a":\n      return 1;\n  }\n  return 2;\n}`,
     "switch-exhaustiveness-check",
   ),
   bite(
     "no import cycles",
-    "src/engine/x.ts",
+    "packages/holdfast/src/engine/x.ts",
     `import { y } from "./y.ts";\nexport const x = () => y;`,
     "no-cycle",
   ),
@@ -122,7 +199,10 @@ describe("the lint walls", () => {
     folder = await mkdtemp(join(tmpdir(), "holdfast-walls-"));
     await copyFile(join(root, ".oxlintrc.json"), join(folder, ".oxlintrc.json"));
     const files = new Map(WALLS.map(({ file, code }) => [file, `${code}\n`]));
-    files.set("src/engine/y.ts", `import { x } from "./x.ts";\nexport const y = () => x;\n`);
+    files.set(
+      "packages/holdfast/src/engine/y.ts",
+      `import { x } from "./x.ts";\nexport const y = () => x;\n`,
+    );
     files.set(
       "tsconfig.json",
       JSON.stringify({
@@ -133,7 +213,7 @@ describe("the lint walls", () => {
           types: [],
           allowImportingTsExtensions: true,
         },
-        include: ["src"],
+        include: ["packages/holdfast/src"],
       }),
     );
     for (const [file, text] of files) {

@@ -6,12 +6,14 @@
  * our own node_modules.
  */
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { writePackageFiles } from "../../scripts/package-files.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const LIBRARY = join(ROOT, "packages/holdfast");
 const BROUGHT_ALONG = [
   "zod",
   "pg",
@@ -61,11 +63,9 @@ async function installInto(base: string): Promise<InstalledPackage> {
   await Promise.all([mkdir(staged), mkdir(folder)]);
 
   const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
-  const build = ["-p", join(ROOT, "tsconfig.build.json"), "--outDir", join(staged, "dist")];
+  const build = ["-p", join(LIBRARY, "tsconfig.build.json"), "--outDir", join(staged, "dist")];
   await must(run(process.execPath, [tsc, ...build], { cwd: ROOT }));
-  for (const file of ["package.json", "README.md", "LICENSE", "CHANGELOG.md"]) {
-    await copyFile(join(ROOT, file), join(staged, file));
-  }
+  writePackageFiles(join(LIBRARY, "package.json"), staged);
   // Without scripts: they would build once more, in the wrong folder.
   await must(npm(["pack", "--ignore-scripts", "--pack-destination", base], { cwd: staged }));
   const tarballs = (await readdir(base)).filter((name) => name.endsWith(".tgz"));
@@ -103,7 +103,9 @@ function run(
   options: RunOptions & { cwd: string; shell?: boolean },
 ): Promise<Ran> {
   const path = [join(process.execPath, ".."), process.env.PATH ?? ""].join(delimiter);
-  const env = { ...process.env, PATH: path, NO_COLOR: "1", ...options.env };
+  // A user's Node knows nothing of our sources.
+  const flags = (process.env.NODE_OPTIONS ?? "").replace(/--conditions=\S+/g, "").trim();
+  const env = { ...process.env, PATH: path, NO_COLOR: "1", NODE_OPTIONS: flags, ...options.env };
   return new Promise((resolve) => {
     execFile(
       program,

@@ -1,5 +1,5 @@
 /** What the test tells a racer to do, and what it answers. Both travel as JSON. */
-import type { EnqueueOptions } from "../../src/index.ts";
+import type { EnqueueOptions } from "../../packages/holdfast/src/index.ts";
 
 export const QUEUE = "race";
 export const TYPE = "race.run";

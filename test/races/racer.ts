@@ -1,6 +1,6 @@
 /** One of the processes that race for a file. It says when it is up, and then does as it is told. */
-import { Holdfast, type RunningJob } from "../../src/index.ts";
-import { sqliteStore } from "../../src/stores/sqlite/index.ts";
+import { Holdfast, type RunningJob } from "../../packages/holdfast/src/index.ts";
+import { sqliteStore } from "../../packages/holdfast/src/stores/sqlite/index.ts";
 import { QUEUE, TYPE } from "./orders.ts";
 import type { Answers, Order, RacePayload, Reply, SeenLease } from "./orders.ts";
 import { watchedStore } from "./watched-store.ts";

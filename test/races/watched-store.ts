@@ -1,4 +1,4 @@
-import type { Store } from "../../src/index.ts";
+import type { Store } from "../../packages/holdfast/src/index.ts";
 import type { SeenLease } from "./orders.ts";
 
 export interface WatchedStore {

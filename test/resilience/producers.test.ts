@@ -3,7 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Holdfast, StoreUnavailableError, type Resilience } from "../../src/index.ts";
+import {
+  Holdfast,
+  StoreUnavailableError,
+  type Resilience,
+} from "../../packages/holdfast/src/index.ts";
 import { SERVERS, type OutageServer } from "./outage-servers.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,5 +1,5 @@
 /** What receipts may say follows from what was asked for. Compiled, never run. */
-import { Holdfast, type Store } from "../../src/index.ts";
+import { Holdfast, type Store } from "../../packages/holdfast/src/index.ts";
 
 export async function receiptsOf(store: Store): Promise<void> {
   const plain = await new Holdfast({ store }).enqueue("t", null, { queue: "q" });

@@ -6,7 +6,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Holdfast, type Receipt, type Store } from "../../src/index.ts";
+import { Holdfast, type Receipt, type Store } from "../../packages/holdfast/src/index.ts";
 import { JOB_STORES, serverOf, type OutageServer } from "./outage-servers.ts";
 
 /** Nobody waits for it here but the reader of a run that was asked to be long. */

@@ -1,5 +1,5 @@
 /** A worker whose jobs are in one store and whose ledger is in another; its parent ends it. */
-import { Holdfast, PermanentError } from "../../src/index.ts";
+import { Holdfast, PermanentError } from "../../packages/holdfast/src/index.ts";
 import { serverOf } from "./outage-servers.ts";
 
 const [jobsKind, jobsUrl, ledgerUrl] = process.argv.slice(2);

@@ -3,7 +3,12 @@
  * that swallows everything. A worker that is up must take jobs again, whatever happened.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Holdfast, StoreUnavailableError, type Receipt, type Worker } from "../../src/index.ts";
+import {
+  Holdfast,
+  StoreUnavailableError,
+  type Receipt,
+  type Worker,
+} from "../../packages/holdfast/src/index.ts";
 import { FaultProxy } from "../servers/fault-proxy.ts";
 import { SERVERS, type OutageServer } from "./outage-servers.ts";
 

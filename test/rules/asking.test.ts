@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Store } from "../../src/index.ts";
+import type { Store } from "../../packages/holdfast/src/index.ts";
 import { outage } from "./outage.ts";
 import { openWorld, signal, STORES, type World } from "./world.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { StoreUnavailableError, type Store } from "../../src/index.ts";
+import { StoreUnavailableError, type Store } from "../../packages/holdfast/src/index.ts";
 import { openWorld, signal, STORES, type World } from "./world.ts";
 
 describe.each(STORES)("what a worker may keep to itself on %s", (name) => {

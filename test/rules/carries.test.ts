@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineJob, SpawnLimitError, StepError } from "../../src/index.ts";
+import { defineJob, SpawnLimitError, StepError } from "../../packages/holdfast/src/index.ts";
 import { openWorld, signal, STORES, type World } from "./world.ts";
 
 describe.each(STORES)("what a job carries on %s", (name) => {

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineJob, JobCancelledError, PermanentError, RetryAfterError } from "../../src/index.ts";
+import {
+  defineJob,
+  JobCancelledError,
+  PermanentError,
+  RetryAfterError,
+} from "../../packages/holdfast/src/index.ts";
 import { openWorld, signal, STORES, type World } from "./world.ts";
 
 describe.each(STORES)("ends on %s", (name) => {

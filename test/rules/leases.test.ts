@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { LeaseLostError, StoreUnavailableError } from "../../src/index.ts";
+import { LeaseLostError, StoreUnavailableError } from "../../packages/holdfast/src/index.ts";
 import { openWorld, signal, STORES, type World } from "./world.ts";
 
 describe.each(STORES)("leases on %s", (name) => {

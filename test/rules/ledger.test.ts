@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { PermanentError, UnsupportedError, type Store } from "../../src/index.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
+import { PermanentError, UnsupportedError, type Store } from "../../packages/holdfast/src/index.ts";
+import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
 import { outage } from "./outage.ts";
 import { openWorld, STORES, type Process, type World } from "./world.ts";
 

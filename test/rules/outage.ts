@@ -1,5 +1,5 @@
 /** A switch between a process and a store: while it is off, no call gets through, or no reply back. */
-import { StoreUnavailableError } from "../../src/index.ts";
+import { StoreUnavailableError } from "../../packages/holdfast/src/index.ts";
 
 export type OutageMode =
   | "none"

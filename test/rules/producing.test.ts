@@ -10,7 +10,7 @@ import {
   UnknownTypeError,
   WaitTimeoutError,
   type Store,
-} from "../../src/index.ts";
+} from "../../packages/holdfast/src/index.ts";
 import { openWorld, STORES, type World } from "./world.ts";
 
 describe.each(STORES)("producing and waiting on %s", (name) => {

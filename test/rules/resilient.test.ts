@@ -7,8 +7,8 @@ import {
   StoreUnavailableError,
   UnsupportedError,
   type Store,
-} from "../../src/index.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
+} from "../../packages/holdfast/src/index.ts";
+import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
 import { outage } from "./outage.ts";
 import { openWorld, signal, STORES, type World } from "./world.ts";
 

@@ -8,9 +8,9 @@ import {
   NotInTransactionError,
   TransactionOpenError,
   UnsupportedError,
-} from "../../src/index.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
-import { sqliteStore } from "../../src/stores/sqlite/index.ts";
+} from "../../packages/holdfast/src/index.ts";
+import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
+import { sqliteStore } from "../../packages/holdfast/src/stores/sqlite/index.ts";
 
 describe("inside the caller's transaction on sqlite", () => {
   let folder: string;

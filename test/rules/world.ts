@@ -5,10 +5,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Holdfast, type HoldfastOptions, type Logger, type Store } from "../../src/index.ts";
-import type { Resilience } from "../../src/index.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
-import { settlePromises, VirtualTime } from "../../src/testing/virtual-time.ts";
+import {
+  Holdfast,
+  type HoldfastOptions,
+  type Logger,
+  type Store,
+} from "../../packages/holdfast/src/index.ts";
+import type { Resilience } from "../../packages/holdfast/src/index.ts";
+import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
+import { settlePromises, VirtualTime } from "../../packages/holdfast/src/testing/virtual-time.ts";
 
 export interface Process {
   readonly hf: Holdfast;
@@ -49,7 +54,7 @@ export async function openWorld(name: StoreName): Promise<World> {
   const now = () => time.now + skewMs;
   const folder = name === "sqlite" ? await mkdtemp(join(tmpdir(), "holdfast-rules-")) : null;
   const shared = memoryStore({ now });
-  const sqlite = folder ? await import("../../src/stores/sqlite/index.ts") : null;
+  const sqlite = folder ? await import("../../packages/holdfast/src/stores/sqlite/index.ts") : null;
   const openStore = () =>
     folder && sqlite
       ? sqlite.sqliteStore({ file: join(folder, "jobs.db"), now, synchronous: "normal" })

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { MongoClient, type ClientSession, type Db } from "mongodb";
-import { mongodbStore } from "../../src/stores/mongodb/index.ts";
+import { mongodbStore } from "../../packages/holdfast/src/stores/mongodb/index.ts";
 import { serverUrl } from "./server-desk.ts";
 
 const COLLECTIONS = ["jobs", "fresh", "queues", "lines", "ledger", "records", "outbox", "head"];

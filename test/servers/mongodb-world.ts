@@ -1,8 +1,8 @@
 /** For tests of the MongoDB store by itself: a database, a store on it, and a clock that stands still. */
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import type { Store } from "../../src/core/store.ts";
-import type { DbLike, Document } from "../../src/stores/mongodb/driver-like.ts";
-import { mongodbStore } from "../../src/stores/mongodb/index.ts";
+import type { Store } from "../../packages/holdfast/src/core/store.ts";
+import type { DbLike, Document } from "../../packages/holdfast/src/stores/mongodb/driver-like.ts";
+import { mongodbStore } from "../../packages/holdfast/src/stores/mongodb/index.ts";
 import { mongodbDatabase, mongodbPlace, type MongodbDatabase } from "./mongodb-place.ts";
 
 export interface MongodbWorld {

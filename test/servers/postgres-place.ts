@@ -5,7 +5,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { postgresSchemaSql, postgresStore } from "../../src/stores/postgres/index.ts";
+import {
+  postgresSchemaSql,
+  postgresStore,
+} from "../../packages/holdfast/src/stores/postgres/index.ts";
 import { serverUrl } from "./server-desk.ts";
 
 const TABLES =

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { Cluster, Redis } from "ioredis";
-import { redisStore } from "../../src/stores/redis/index.ts";
+import { redisStore } from "../../packages/holdfast/src/stores/redis/index.ts";
 import { serverUrl } from "./server-desk.ts";
 
 export interface RedisHouse {

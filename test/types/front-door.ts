@@ -3,9 +3,14 @@
  * `@ts-expect-error` is a claim that a mistake does not compile.
  */
 import { z } from "zod";
-import { defineJob, Holdfast, type FinishedJob, type Receipt } from "../../src/index.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
-import { testHoldfast } from "../../src/testing/index.ts";
+import {
+  defineJob,
+  Holdfast,
+  type FinishedJob,
+  type Receipt,
+} from "../../packages/holdfast/src/index.ts";
+import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
+import { testHoldfast } from "../../packages/holdfast/src/testing/index.ts";
 
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;

@@ -1,4 +1,4 @@
-import type * as postgresDoor from "../../../src/stores/postgres/index.ts";
+import type * as postgresDoor from "../../../packages/holdfast/src/stores/postgres/index.ts";
 import type { Contender } from "../../contender.ts";
 import { holdfastOn } from "../holdfast.ts";
 import { bullmqPostgres } from "./bullmq.ts";

@@ -1,4 +1,4 @@
-import type * as sqliteDoor from "../../../src/stores/sqlite/index.ts";
+import type * as sqliteDoor from "../../../packages/holdfast/src/stores/sqlite/index.ts";
 import type { Contender } from "../../contender.ts";
 import { holdfastOn } from "../holdfast.ts";
 import { plainjob } from "./plainjob.ts";

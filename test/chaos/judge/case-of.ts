@@ -1,6 +1,6 @@
 /** Hand-made evidence, so that the judge itself can be judged. Times are milliseconds. */
-import type { AttemptRecord, StoredJob } from "../../../src/core/job.ts";
-import type { OutcomeKind } from "../../../src/core/outcome.ts";
+import type { AttemptRecord, StoredJob } from "../../../packages/holdfast/src/core/job.ts";
+import type { OutcomeKind } from "../../../packages/holdfast/src/core/outcome.ts";
 import type { ChaosResult } from "../contracts.ts";
 import type { FaultKind } from "../strikes.ts";
 import type { OutageKind, Saw, WitnessLine } from "../witness.ts";

@@ -1,5 +1,5 @@
 /** What the store counts must be what happened: attempts, crashes, and who is charged for them. */
-import { HISTORY_LENGTH, type AttemptRecord } from "../../../src/core/job.ts";
+import { HISTORY_LENGTH, type AttemptRecord } from "../../../packages/holdfast/src/core/job.ts";
 import { causeOf } from "./cause.ts";
 import { leaseOf, nameOf, type Evidence, type Finding, type JobStory } from "./evidence.ts";
 import type { ProcessStory } from "./process-story.ts";

@@ -8,7 +8,7 @@
  *
  * Jobs that a job spawned are there exactly if that attempt of their parent is the one that counts.
  */
-import type { StoredJob } from "../../../src/core/job.ts";
+import type { StoredJob } from "../../../packages/holdfast/src/core/job.ts";
 import { CHILDREN, mayDieOf, parentOfKey, spawning, type ChaosResult } from "../contracts.ts";
 import { keyOf, nameOf, type Evidence, type Finding, type JobStory } from "./evidence.ts";
 

@@ -1,6 +1,6 @@
 /** From loose lines to stories: what became of each process, of the store, and of each job. */
-import type { AttemptRecord, StoredJob } from "../../../src/core/job.ts";
-import type { OutcomeKind } from "../../../src/core/outcome.ts";
+import type { AttemptRecord, StoredJob } from "../../../packages/holdfast/src/core/job.ts";
+import type { OutcomeKind } from "../../../packages/holdfast/src/core/outcome.ts";
 import type { FenceRef, OutageKind, WitnessLine } from "../witness.ts";
 import { processStories, type ProcessStory } from "./process-story.ts";
 import type { Span } from "./span.ts";

@@ -1,5 +1,5 @@
 /** The verdict: from what the processes saw and what the store holds at the end, all rules at once. */
-import type { StoredJob } from "../../../src/core/job.ts";
+import type { StoredJob } from "../../../packages/holdfast/src/core/job.ts";
 import type { WitnessLine } from "../witness.ts";
 import { judgeCounters, type Counters } from "./counters.ts";
 import { judgeDuplicated, type Duplicated } from "./duplicated.ts";

@@ -1,7 +1,7 @@
 /** A replica set of three nodes. Its primary is killed, and the others elect another. */
 import { setTimeout as pause } from "node:timers/promises";
 import { MongoClient } from "mongodb";
-import { mongodbStore } from "../../../src/stores/mongodb/index.ts";
+import { mongodbStore } from "../../../packages/holdfast/src/stores/mongodb/index.ts";
 import { startReplicaSet, type ReplicaSet } from "../../servers/mongodb.ts";
 import type { ChaosStore, StartedStore } from "../chaos-store.ts";
 import { monotonicMs } from "../witness.ts";

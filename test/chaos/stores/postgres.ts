@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
-import { postgresStore } from "../../../src/stores/postgres/index.ts";
+import { postgresStore } from "../../../packages/holdfast/src/stores/postgres/index.ts";
 import { startOwnPostgres, type OwnPostgres } from "../../servers/postgres.ts";
 import type { ChaosStore, StartedStore } from "../chaos-store.ts";
 

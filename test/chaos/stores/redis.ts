@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { Cluster, Redis } from "ioredis";
-import { redisStore } from "../../../src/stores/redis/index.ts";
+import { redisStore } from "../../../packages/holdfast/src/stores/redis/index.ts";
 import { startRedisCluster } from "../../servers/redis-cluster.ts";
 import { startOwnRedis, type OwnRedis } from "../../servers/redis.ts";
 import type { ChaosStore, StartedStore } from "../chaos-store.ts";

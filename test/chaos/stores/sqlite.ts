@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import { sqliteStore } from "../../../src/stores/sqlite/index.ts";
+import { sqliteStore } from "../../../packages/holdfast/src/stores/sqlite/index.ts";
 import { monotonicMs } from "../witness.ts";
 import type { ChaosStore, StartedStore } from "../chaos-store.ts";
 

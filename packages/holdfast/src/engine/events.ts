@@ -1,0 +1,77 @@
+/**
+ * What this process's own workers did, told after the store has it. Other processes are seen through
+ * the store. A listener that throws is reported and hurts nobody.
+ */
+import type { ErrorCategory, Failure } from "../core/job.ts";
+import { runAsNobody } from "./run/current-attempt.ts";
+import type { Logger } from "./logger.ts";
+
+interface AboutJob {
+  readonly id: string;
+  readonly type: string;
+  readonly queue: string;
+  readonly group: string | null;
+  readonly attempt: number;
+  readonly worker: string;
+}
+
+export interface JobEvents {
+  started: AboutJob;
+  succeeded: AboutJob & { readonly ranMs: number };
+  /** Every failed attempt. */
+  failed: AboutJob & {
+    readonly failure: Failure;
+    readonly willRetry: boolean;
+    readonly retryInMs: number | null;
+  };
+  /** Once, at the end. */
+  dead: AboutJob & {
+    readonly reason: string;
+    readonly category: ErrorCategory;
+    readonly failure: Failure;
+  };
+  cancelled: AboutJob & { readonly reason: string | null };
+  snoozed: AboutJob & { readonly forMs: number };
+  /** Handed back, the attempt not spent: a stop, an unknown type. */
+  released: AboutJob & { readonly reason: string };
+  /** The lease was lost; nothing the handler says is stored any more. */
+  lost: AboutJob;
+  /** A handler went on after its signal aborted and its job was settled without it. */
+  abandoned: AboutJob & { readonly reason: string };
+  /** Expired leases of (other) workers went back to their lines. */
+  reaped: { readonly count: number; readonly workers: readonly string[] };
+}
+
+export type EventName = keyof JobEvents;
+export type EventListener<Name extends EventName> = (event: JobEvents[Name]) => void;
+
+export class Events {
+  readonly #listeners = new Map<EventName, Set<(event: never) => void>>();
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Returns the way to stop listening. */
+  on<Name extends EventName>(name: Name, listener: EventListener<Name>): () => void {
+    let listeners = this.#listeners.get(name);
+    if (!listeners) this.#listeners.set(name, (listeners = new Set()));
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
+  /** The event is made only if somebody listens: most jobs pass unheard. */
+  emit<Name extends EventName>(name: Name, make: () => JobEvents[Name]): void {
+    const listeners = this.#listeners.get(name);
+    if (!listeners || listeners.size === 0) return;
+    const event = make();
+    for (const listener of listeners) {
+      try {
+        runAsNobody(() => (listener as EventListener<Name>)(event));
+      } catch (error) {
+        this.#logger.error(`a listener for "${name}" threw; events go on without it`, { error });
+      }
+    }
+  }
+}

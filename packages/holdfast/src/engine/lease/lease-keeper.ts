@@ -1,0 +1,216 @@
+/**
+ * Keeps a worker's leases: renews all of them in one call every `renewMs`, carries what rides along
+ * (progress and logs about once a second; steps and checkpoints at once), and declares an attempt
+ * lost when its time is up, answer or no answer.
+ */
+import { JobCancelledError, LeaseLostError } from "../../core/errors.ts";
+import { BATCH_BYTES } from "../../core/job.ts";
+import type { Renewal, RenewResult, Riders } from "../../core/store.ts";
+import type { Attempt } from "../run/attempt.ts";
+import { Batcher } from "../produce/batcher.ts";
+import type { Logger } from "../logger.ts";
+import { sleep, type Runtime, type Timer } from "../runtime.ts";
+import { isRetryable, retryDelayMs, type StoreLink } from "../store-link.ts";
+
+/** Progress and logs are for people: about one write a second. */
+const RIDERS_EVERY_MS = 1_000;
+/** A tick this late means that something kept the event loop from turning. */
+const BLOCKED_MS = 1_000;
+
+export interface LeaseKeeperOptions {
+  readonly link: StoreLink;
+  readonly runtime: Runtime;
+  readonly logger: Logger;
+  readonly leaseMs: number;
+  readonly renewMs: number;
+}
+
+interface RenewRequest {
+  readonly attempt: Attempt;
+  readonly renewal: Renewal;
+}
+
+export class LeaseKeeper {
+  readonly #options: LeaseKeeperOptions;
+  readonly #held = new Set<Attempt>();
+  readonly #dirty = new Set<Attempt>();
+  readonly #renewals: Batcher<RenewRequest, RenewResult>;
+  #renewTimer: Timer | null = null;
+  #expiryTimer: Timer | null = null;
+  #expiryAt = Infinity;
+  #riderTimer: Timer | null = null;
+
+  constructor(options: LeaseKeeperOptions) {
+    this.#options = options;
+    this.#renewals = new Batcher({
+      run: (requests) => this.#renew(requests),
+      defer: (callback) => options.runtime.defer(callback),
+      maxItems: options.link.batchItems,
+      maxBytes: BATCH_BYTES,
+      bytesOf: ({ renewal }) => riderBytes(renewal.riders),
+      isolate: (error) => !isRetryable(error),
+    });
+  }
+
+  start(): void {
+    this.#tickLater();
+  }
+
+  /** Attempts still held are no longer renewed. */
+  close(): void {
+    for (const timer of [this.#renewTimer, this.#expiryTimer, this.#riderTimer]) timer?.cancel();
+    this.#renewTimer = this.#expiryTimer = this.#riderTimer = null;
+    this.#held.clear();
+    this.#dirty.clear();
+  }
+
+  /** When a lease granted or renewed by a call sent at `sentAt` must be given up as lost. */
+  leaseEndsAt(sentAt: number): number {
+    const { leaseMs } = this.#options;
+    return sentAt + leaseMs - Math.min(1_000, leaseMs / 10);
+  }
+
+  hold(attempt: Attempt): void {
+    this.#held.add(attempt);
+    this.#watch(attempt.leaseEndsAt);
+  }
+
+  drop(attempt: Attempt): void {
+    this.#held.delete(attempt);
+    this.#dirty.delete(attempt);
+  }
+
+  /** Has its time run out? Asked again at every decision: after a blocked loop no timer has spoken. */
+  check(attempt: Attempt): boolean {
+    if (attempt.isLost) return false;
+    if (this.#options.runtime.monotonic() < attempt.leaseEndsAt) return true;
+    this.#lose(attempt, "its lease ran out before the store acknowledged a renewal");
+    return false;
+  }
+
+  /** Throws `LeaseLostError` if it has, or if the attempt is decided already. */
+  demand(attempt: Attempt): void {
+    if (attempt.phase === "running" && this.check(attempt)) return;
+    throw attempt.abortReason ?? lostLease(attempt, "nothing more of it is stored");
+  }
+
+  /** Progress or log lines are waiting to ride along. */
+  ridersWait(attempt: Attempt): void {
+    this.#dirty.add(attempt);
+    this.#riderTimer ??= this.#options.runtime.timer(RIDERS_EVERY_MS, () => {
+      this.#riderTimer = null;
+      for (const dirty of this.#dirty) this.#push(dirty);
+      this.#dirty.clear();
+    });
+  }
+
+  /** Resolves once the store has it, under the fence of this attempt. */
+  async write(attempt: Attempt, riders: Riders): Promise<void> {
+    const { runtime } = this.#options;
+    for (let failures = 0; ;) {
+      this.demand(attempt);
+      try {
+        const renewal = attempt.renewalWith(riders);
+        const result = await attempt.orLost(this.#renewals.add({ attempt, renewal }));
+        if (result === "lost") throw lostLease(attempt, "nothing more of it is stored");
+        return;
+      } catch (error) {
+        if (!isRetryable(error)) throw error;
+        failures += 1;
+        await sleep(runtime, retryDelayMs(failures, runtime.random()));
+      }
+    }
+  }
+
+  #tickLater(): void {
+    const { runtime, renewMs, logger } = this.#options;
+    const dueAt = runtime.monotonic() + renewMs;
+    this.#renewTimer = runtime.timer(renewMs, () => {
+      const lateMs = runtime.monotonic() - dueAt;
+      if (lateMs > BLOCKED_MS) {
+        const types = [...this.#held].filter((held) => held.phase === "running");
+        logger.warn(
+          `the event loop was blocked for ${Math.round(lateMs)} ms; move long synchronous work to a worker thread`,
+          { running: [...new Set(types.map((held) => held.job.type))] },
+        );
+      }
+      for (const attempt of this.#held) this.#push(attempt);
+      this.#tickLater();
+    });
+  }
+
+  #push(attempt: Attempt): void {
+    // What is being settled inside a caller's transaction has its row locked there.
+    if (attempt.settledWithin || attempt.isLost) return;
+    const riders = attempt.takeRiders();
+    const renewal = riders ? attempt.renewalWith(riders) : attempt.ref;
+    this.#renewals.push({ attempt, renewal }, (error) => {
+      if (error !== null && riders) attempt.giveBackRiders(riders);
+    });
+  }
+
+  /** Those whose lease was given up while they waited are not sent: nobody runs these any more. */
+  async #renew(all: readonly RenewRequest[]): Promise<RenewResult[]> {
+    const requests = all.filter(({ attempt }) => !attempt.isLost);
+    const results = requests.length === 0 ? [] : await this.#send(requests);
+    const byRequest = new Map(requests.map((request, at) => [request, results[at]]));
+    return all.map((request) => byRequest.get(request) ?? "lost");
+  }
+
+  async #send(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
+    const { link, runtime, leaseMs } = this.#options;
+    const sentAt = runtime.monotonic();
+    const renewals = requests.map(({ renewal }) => renewal);
+    const results = await link.call((store) => store.renew(renewals, leaseMs));
+    for (let at = 0; at < requests.length; at += 1) {
+      const { attempt } = requests[at]!;
+      if (!this.#held.has(attempt)) continue;
+      if (results[at] === "lost") {
+        // A decided attempt may just have been settled: its settle says what became of it.
+        if (attempt.phase !== "decided") this.#lose(attempt, "another worker may have it");
+        continue;
+      }
+      attempt.leaseEndsAt = this.leaseEndsAt(sentAt);
+      if (results[at] === "cancel") {
+        attempt.abort(new JobCancelledError(`job ${attempt.job.id} was cancelled while it ran`));
+      }
+    }
+    return results;
+  }
+
+  /** One timer for the earliest end; a renewal only moves ends later, so it may fire for nothing. */
+  #watch(endsAt: number): void {
+    if (endsAt >= this.#expiryAt) return;
+    const { runtime } = this.#options;
+    this.#expiryTimer?.cancel();
+    this.#expiryAt = endsAt;
+    this.#expiryTimer = runtime.timer(endsAt - runtime.monotonic(), () => {
+      this.#expiryTimer = null;
+      this.#expiryAt = Infinity;
+      for (const attempt of this.#held) {
+        if (attempt.phase !== "decided" && !attempt.settledWithin) this.check(attempt);
+      }
+      for (const attempt of this.#held) {
+        if (attempt.phase !== "decided") this.#watch(attempt.leaseEndsAt);
+      }
+    });
+  }
+
+  #lose(attempt: Attempt, why: string): void {
+    this.drop(attempt);
+    attempt.abort(lostLease(attempt, why));
+  }
+}
+
+function lostLease(attempt: Attempt, why: string): LeaseLostError {
+  return new LeaseLostError(`the lease of job ${attempt.job.id} is lost: ${why}`);
+}
+
+function riderBytes(riders: Riders | undefined): number {
+  if (!riders) return 0;
+  let length = riders.checkpoint?.length ?? 0;
+  for (const line of riders.logs ?? []) length += line.length;
+  for (const step of riders.steps ?? []) length += step.value.length;
+  // UTF-16 units to UTF-8 bytes, at worst.
+  return length * 3;
+}

@@ -1,0 +1,76 @@
+/** What `hf.work` takes, checked and completed. */
+import { InvalidOptionError } from "../../core/errors.ts";
+import { checkName } from "../../core/names.ts";
+import { checkObject, checkWhole, refuseUnknown } from "../../core/option-checks.ts";
+
+export interface WorkOptions {
+  /** Names, or names with weights: `{ mail: 3, default: 1 }`. Default: the queues of all handlers. */
+  readonly queues?: readonly string[] | Readonly<Record<string, number>> | undefined;
+  /** How many jobs run at once. Default 10. */
+  readonly concurrency?: number | undefined;
+  /** How long a job is this worker's without a renewal. Default 10 s. */
+  readonly leaseMs?: number | undefined;
+  /** How often leases are renewed. Default 3 s. */
+  readonly renewMs?: number | undefined;
+  /** Longest wait for work without a wakeup. Default 1 s. */
+  readonly pollMs?: number | undefined;
+  /** How long `stop` waits for running jobs unless told otherwise. Default 10 s. */
+  readonly graceMs?: number | undefined;
+}
+
+export interface WorkSettings {
+  /** Queue to weight. */
+  readonly queues: ReadonlyMap<string, number>;
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly renewMs: number;
+  readonly pollMs: number;
+  readonly graceMs: number;
+}
+
+const OPTIONS = ["queues", "concurrency", "leaseMs", "renewMs", "pollMs", "graceMs"];
+const MAX_WEIGHT = 1_000;
+
+export function checkWorkOptions(
+  options: WorkOptions,
+  handledQueues: readonly string[],
+): WorkSettings {
+  checkObject("work", options);
+  refuseUnknown("work", options, OPTIONS);
+  const leaseMs = checkWhole("leaseMs", options.leaseMs ?? 10_000, { min: 50, max: 3_600_000 });
+  const renewMs = checkWhole("renewMs", options.renewMs ?? Math.floor(leaseMs * 0.3), {
+    min: 1,
+    max: leaseMs,
+  });
+  if (renewMs > leaseMs / 2) {
+    throw new InvalidOptionError(
+      `renewMs must be at most half of leaseMs (${leaseMs}), so that one lost renewal loses no lease`,
+    );
+  }
+  return {
+    queues: checkQueues(options.queues ?? handledQueues),
+    concurrency: checkWhole("concurrency", options.concurrency ?? 10, { min: 1, max: 10_000 }),
+    leaseMs,
+    renewMs,
+    pollMs: checkWhole("pollMs", options.pollMs ?? 1_000, { min: 1, max: 60_000 }),
+    graceMs: checkWhole("graceMs", options.graceMs ?? 10_000, { min: 0, max: 86_400_000 }),
+  };
+}
+
+function checkQueues(
+  queues: readonly string[] | Readonly<Record<string, number>>,
+): ReadonlyMap<string, number> {
+  const entries = Array.isArray(queues)
+    ? (queues as readonly string[]).map((queue): [string, number] => [queue, 1])
+    : Object.entries(queues);
+  if (entries.length === 0) {
+    throw new InvalidOptionError(
+      "this worker has no queue: name some in work({ queues }), or register handlers first",
+    );
+  }
+  for (const [queue, weight] of entries) {
+    checkName("queue", queue);
+    checkWhole(`the weight of queue "${queue}"`, weight, { min: 1, max: MAX_WEIGHT });
+  }
+  return new Map(entries);
+}

@@ -1,0 +1,62 @@
+/**
+ * Is this process doing its work? Not "is it up": a worker may be up, connected and deaf. What counts
+ * is when the store last answered its request for jobs.
+ */
+import type { Pulse } from "../last-answer.ts";
+
+export interface WorkerHealth {
+  readonly id: string;
+  /** It asked for jobs and got an answer within one lease length, or all its slots are taken. */
+  readonly ok: boolean;
+  /** The last answered request for jobs, by this host's clock. Null: none yet. */
+  readonly lastLeaseAt: Date | null;
+  /** The last call of any kind that the store answered to this worker. */
+  readonly lastCallAt: Date | null;
+  /** Jobs that run right now. */
+  readonly running: number;
+}
+
+export interface Health {
+  /** All workers are; where there are none, the store answered the last enqueue, if there was one. */
+  readonly ok: boolean;
+  /** Of the worker that has been without an answer the longest. Null: none works, or one never had any. */
+  readonly lastLeaseAt: Date | null;
+  /** The last call that the store answered to anybody in this process. */
+  readonly lastCallAt: Date | null;
+  readonly workers: readonly WorkerHealth[];
+  /** Jobs in the spool. Null: there is no spool, or it was not needed yet. */
+  readonly spooled: number | null;
+  /** Null unless the ledger is in another store. No job waits for it, so it does not count for `ok`. */
+  readonly ledger: { readonly ok: boolean; readonly lastCallAt: Date | null } | null;
+}
+
+export interface Pulses {
+  readonly workers: readonly WorkerHealth[];
+  /** Null if there is no store. */
+  readonly producer: Pulse | null;
+  /** Null unless it is elsewhere. */
+  readonly ledger: Pulse | null;
+  readonly spooled: number | null;
+}
+
+export function healthOf({ workers, producer, ledger, spooled }: Pulses): Health {
+  return {
+    ok: workers.length > 0 ? workers.every(({ ok }) => ok) : producer?.isAway !== true,
+    lastLeaseAt: earliest(workers.map(({ lastLeaseAt }) => lastLeaseAt)),
+    lastCallAt: latest([producer?.lastAt ?? null, ...workers.map(({ lastCallAt }) => lastCallAt)]),
+    workers,
+    spooled,
+    ledger: ledger && { ok: !ledger.isAway, lastCallAt: ledger.lastAt },
+  };
+}
+
+function earliest(dates: readonly (Date | null)[]): Date | null {
+  const known = dates.filter((date) => date !== null);
+  if (known.length < dates.length || known.length === 0) return null;
+  return known.reduce((one, other) => (other < one ? other : one));
+}
+
+function latest(dates: readonly (Date | null)[]): Date | null {
+  const known = dates.filter((date) => date !== null);
+  return known.length === 0 ? null : known.reduce((one, other) => (other > one ? other : one));
+}

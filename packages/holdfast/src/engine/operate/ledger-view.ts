@@ -1,0 +1,88 @@
+/** The ledger as people and programs see it: parsed, with dates. */
+import { InvalidOptionError } from "../../core/errors.ts";
+import type { LedgerFilter, StoredEntry } from "../../core/ledger.ts";
+import { decodeJson } from "../../core/json-text.ts";
+import { checkWhole, refuseUnknown } from "../../core/option-checks.ts";
+import type { Bookkeeper } from "../settle/ledger-writer.ts";
+
+export interface LedgerQuery {
+  /** `failure`, `audit`, … */
+  readonly kind?: string | undefined;
+  readonly jobId?: string | undefined;
+  readonly type?: string | undefined;
+  readonly queue?: string | undefined;
+  readonly group?: string | undefined;
+  readonly category?: string | undefined;
+  readonly state?: string | undefined;
+  /** At or after. */
+  readonly from?: Date | undefined;
+  /** Before. */
+  readonly to?: Date | undefined;
+  /** 1 to 200, default 50. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | null | undefined;
+}
+
+export interface LedgerEntryView {
+  readonly id: string;
+  readonly kind: string;
+  readonly jobId: string | null;
+  readonly type: string | null;
+  readonly queue: string | null;
+  readonly group: string | null;
+  readonly category: string | null;
+  readonly state: string;
+  /** Of a failure a `FailureBody`, of an audit an `AuditBody`. */
+  readonly body: unknown;
+  readonly at: Date;
+  readonly amendedAt: Date | null;
+}
+
+export interface LedgerEntries {
+  /** Newest first. */
+  readonly entries: readonly LedgerEntryView[];
+  /** Null on the last page. A page may be short and still have one. */
+  readonly nextCursor: string | null;
+}
+
+const WORDS = ["kind", "jobId", "type", "queue", "group", "category", "state"] as const;
+
+export async function readLedger(
+  bookkeeper: Bookkeeper,
+  query: LedgerQuery,
+): Promise<LedgerEntries> {
+  const { limit = 50, cursor = null } = query;
+  checkWhole("limit", limit, { min: 1, max: 200 });
+  const filter = filterOf(query);
+  const page = await bookkeeper.ask((ledger) => ledger.read(filter, { limit, cursor }));
+  return { entries: page.entries.map(entryView), nextCursor: page.nextCursor };
+}
+
+function filterOf(query: LedgerQuery): LedgerFilter {
+  refuseUnknown("ledger", query, [...WORDS, "from", "to", "limit", "cursor"]);
+  const filter: Record<string, unknown> = {};
+  for (const word of WORDS) {
+    const value: unknown = query[word];
+    if (value === undefined) continue;
+    if (typeof value !== "string") throw new InvalidOptionError(`${word} must be a text`);
+    filter[word] = value;
+  }
+  for (const end of ["from", "to"] as const) {
+    const date: unknown = query[end];
+    if (date === undefined) continue;
+    if (!(date instanceof Date) || !Number.isFinite(date.getTime())) {
+      throw new InvalidOptionError(`${end} must be a valid Date`);
+    }
+    filter[end] = date.getTime();
+  }
+  return filter;
+}
+
+function entryView({ body, at, amendedAt, ...entry }: StoredEntry): LedgerEntryView {
+  return {
+    ...entry,
+    body: decodeJson(body),
+    at: new Date(at),
+    amendedAt: amendedAt === null ? null : new Date(amendedAt),
+  };
+}

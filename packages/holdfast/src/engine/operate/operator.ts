@@ -1,0 +1,314 @@
+/**
+ * What a person or a program does to jobs and lines from outside: look, cancel, retry, hold, limit.
+ * What changed something is noted in the ledger, where there is one.
+ */
+import { DEFAULT_RETRY, MAX_ATTEMPTS } from "../../core/backoff.ts";
+import { InvalidOptionError, JobNotFoundError } from "../../core/errors.ts";
+import {
+  ERROR_CATEGORIES,
+  JOB_STATUSES,
+  type ErrorCategory,
+  type JobStatus,
+} from "../../core/job.ts";
+import type { AuditBody } from "../../core/ledger.ts";
+import type { LimitChange, LineState, QueueState } from "../../core/line.ts";
+import { checkName } from "../../core/names.ts";
+import { encodeJson } from "../../core/json-text.ts";
+import {
+  checkObject,
+  checkOneOf,
+  checkWhole,
+  MAX_DURATION_MS,
+  refuseUnknown,
+} from "../../core/option-checks.ts";
+import type { Change, Changes, JobFilter, QueueCounts, Store } from "../../core/store.ts";
+import { cleanText } from "../../core/text.ts";
+import type { Bookkeeper } from "../settle/ledger-writer.ts";
+import { payloadHash } from "../produce/compose-job.ts";
+import { jobListing, jobView, type JobListing, type JobView } from "./job-view.ts";
+import { auditEntry, type About } from "../settle/ledger-entries.ts";
+import type { Registry } from "../registry.ts";
+import type { Runtime } from "../runtime.ts";
+
+export interface JobsQuery {
+  readonly status?: JobStatus | readonly JobStatus[] | undefined;
+  /** Queued jobs only: due later, or ready. */
+  readonly delayed?: boolean | undefined;
+  readonly queue?: string | undefined;
+  readonly group?: string | undefined;
+  readonly type?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly category?: ErrorCategory | undefined;
+  /** Created at or after. */
+  readonly from?: Date | undefined;
+  /** Created before. */
+  readonly to?: Date | undefined;
+  /** 1 to 200, default 50. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | null | undefined;
+  readonly order?: "newest" | "oldest" | undefined;
+}
+
+export interface JobsPage {
+  readonly jobs: readonly JobListing[];
+  /** Null on the last page. A page may be short and still have one. */
+  readonly nextCursor: string | null;
+}
+
+export interface WhyOptions {
+  readonly reason?: string | undefined;
+  readonly by?: string | undefined;
+}
+
+export interface RetryOptions extends WhyOptions {
+  /** How many attempts it gets. Default: what its contract gives a new job. */
+  readonly attempts?: number | undefined;
+  readonly delayMs?: number | undefined;
+  /** Replaces the payload; clears checkpoint and steps. */
+  readonly payload?: unknown;
+}
+
+/** A queue, or one group of it. */
+export type LineTarget = string | { readonly queue: string; readonly group?: string | undefined };
+
+export interface PauseOptions extends WhyOptions {
+  /** Resumes by itself after this. */
+  readonly forMs?: number | undefined;
+}
+
+export interface LimitOptions {
+  /** Most jobs running at once, of the queue or the group. Null clears. */
+  readonly maxActive?: number | null | undefined;
+  readonly maxActivePerGroup?: number | null | undefined;
+  readonly maxWaiting?: number | null | undefined;
+  /** Jobs a group takes per turn. */
+  readonly weights?: Readonly<Record<string, number | null>> | undefined;
+  /** Of the group, when the target is one. */
+  readonly weight?: number | null | undefined;
+}
+
+export interface LinesView {
+  readonly queue: QueueState | null;
+  readonly lines: readonly LineState[];
+  readonly nextCursor: string | null;
+}
+
+const PAUSE = "pause";
+
+export interface OperatorOptions {
+  readonly store: Store;
+  readonly runtime: Runtime;
+  readonly registry: Registry;
+  readonly bookkeeper: Bookkeeper;
+  readonly maxPayloadBytes: number;
+}
+
+type Deed = Pick<AuditBody, "action" | "by" | "reason"> & {
+  readonly details?: AuditBody["details"];
+};
+
+export class Operator {
+  readonly #store: Store;
+  readonly #options: OperatorOptions;
+
+  constructor(options: OperatorOptions) {
+    this.#store = options.store;
+    this.#options = options;
+  }
+
+  async job(id: string): Promise<JobView | null> {
+    const [found] = await this.#store.get([{ id: checkId(id) }]);
+    return typeof found === "object" && found !== null ? jobView(found) : null;
+  }
+
+  async jobs(query: JobsQuery): Promise<JobsPage> {
+    const { limit = 50, cursor = null, order = "newest" } = query;
+    checkWhole("limit", limit, { min: 1, max: 200 });
+    checkOneOf("order", order, ["newest", "oldest"]);
+    const page = await this.#store.find(filterOf(query), { limit, cursor, order });
+    return { jobs: page.jobs.map(jobListing), nextCursor: page.nextCursor };
+  }
+
+  async counts(): Promise<Record<string, Omit<QueueCounts, "queue">>> {
+    const counts = Object.create(null) as Record<string, Omit<QueueCounts, "queue">>;
+    for (const { queue, ...numbers } of await this.#store.count()) counts[queue] = numbers;
+    return counts;
+  }
+
+  async lines(
+    queue: string,
+    page: { readonly limit?: number; readonly cursor?: string | null } = {},
+  ): Promise<LinesView> {
+    const limit = checkWhole("limit", page.limit ?? 50, { min: 1, max: 200 });
+    return this.#store.lines(checkName("queue", queue), { limit, cursor: page.cursor ?? null });
+  }
+
+  /** Queued: cancelled now. Processing: its handler is asked to stop. Finished: refused. */
+  async cancel(id: string, options: WhyOptions = {}): Promise<"cancelled" | "asked" | "refused"> {
+    const why = whyOf("cancel", options);
+    const about = await this.#about(checkId(id));
+    const result = resultOf(await this.#store.cancel({ ids: [{ id }] }, why));
+    if (result !== "refused") {
+      await this.#note({ action: "cancel", ...why }, { ...about, state: result });
+    }
+    return result === "done" ? "cancelled" : result;
+  }
+
+  async retry(id: string, options: RetryOptions = {}): Promise<"retried" | "refused"> {
+    const { attempts, delayMs = 0, payload, ...why } = options;
+    checkWhole("delayMs", delayMs, { min: 0, max: MAX_DURATION_MS });
+    if (attempts !== undefined) checkWhole("attempts", attempts, { min: 1, max: MAX_ATTEMPTS });
+    const [found] = await this.#store.get([{ id: checkId(id) }]);
+    if (typeof found !== "object" || found === null) throw notFound(id);
+    const retry = this.#options.registry.get(found.type)?.contract.retry ?? DEFAULT_RETRY;
+    const revival = {
+      delayMs,
+      runAt: null,
+      attempts: attempts ?? retry.maxAttempts,
+      ...(payload !== undefined && { payload: this.#newPayload(found.type, payload) }),
+    };
+    const { queue, type, group } = found;
+    const spoken = whyOf("retry", why);
+    const result = resultOf(await this.#store.revive({ ids: [{ id, queue }] }, revival, spoken));
+    if (result !== "done") return "refused";
+    const details = { attempts: revival.attempts, delayMs, hasNewPayload: payload !== undefined };
+    await this.#note({ action: "retry", ...spoken, details }, { jobId: id, type, queue, group });
+    return "retried";
+  }
+
+  async remove(id: string, options: WhyOptions = {}): Promise<"removed" | "refused"> {
+    const why = whyOf("remove", options);
+    const about = await this.#about(checkId(id));
+    const result = resultOf(await this.#store.remove({ ids: [{ id }] }, why));
+    if (result !== "done") return "refused";
+    await this.#note({ action: "remove", ...why }, about);
+    return "removed";
+  }
+
+  async pause(target: LineTarget, options: PauseOptions = {}): Promise<void> {
+    const { forMs, ...why } = options;
+    if (forMs !== undefined) checkWhole("forMs", forMs, { min: 1, max: MAX_DURATION_MS });
+    const { reason, by } = whyOf("pause", why);
+    const hold = { forMs: forMs ?? null, reason: reason ?? "paused", by };
+    const line = lineOf(target);
+    await this.#store.hold([{ ...line, owner: PAUSE, hold }]);
+    await this.#note({ action: "pause", by, reason, details: { forMs: hold.forMs } }, line);
+  }
+
+  async resume(target: LineTarget): Promise<void> {
+    const line = lineOf(target);
+    await this.#store.hold([{ ...line, owner: PAUSE, hold: null }]);
+    await this.#note({ action: "resume", by: null, reason: null }, line);
+  }
+
+  async limit(target: LineTarget, options: LimitOptions): Promise<void> {
+    checkObject("limit", options);
+    const line = lineOf(target);
+    const { weights, ...own } = options;
+    const isQueue = line.group === null;
+    refuseUnknown(
+      isQueue ? "limit of a queue" : "limit of a group",
+      options,
+      isQueue
+        ? ["maxActive", "maxActivePerGroup", "maxWaiting", "weights"]
+        : ["maxActive", "weight"],
+    );
+    for (const [name, value] of Object.entries(own)) checkBound(name, value);
+    const changes: LimitChange[] = [{ ...line, ...own } as LimitChange];
+    for (const [group, weight] of Object.entries(weights ?? {})) {
+      checkBound("weight", weight);
+      changes.push({ queue: line.queue, group: checkName("group", group), weight });
+    }
+    await this.#store.limit(changes);
+    await this.#note({ action: "limit", by: null, reason: null, details: { ...options } }, line);
+  }
+
+  /** What an entry says of the job; nobody looks where there is no ledger. */
+  async #about(id: string): Promise<Omit<About, "at">> {
+    if (this.#options.bookkeeper.home === "nowhere") return { jobId: id };
+    const [found] = await this.#store.get([{ id }]);
+    if (typeof found !== "object" || found === null) return { jobId: id };
+    return { jobId: id, type: found.type, queue: found.queue, group: found.group };
+  }
+
+  async #note(deed: Deed, about: Omit<About, "at">): Promise<void> {
+    const { bookkeeper, runtime } = this.#options;
+    if (bookkeeper.home === "nowhere") return;
+    const body: AuditBody = { worker: null, details: {}, ...deed };
+    const id = `audit:${runtime.id()}`;
+    await bookkeeper.note(auditEntry(id, body, { ...about, at: bookkeeper.now() }));
+  }
+
+  #newPayload(type: string, payload: unknown) {
+    const limits = { what: "payload", maxBytes: this.#options.maxPayloadBytes };
+    const json = encodeJson(payload, limits);
+    return { json, hash: payloadHash(type, json) };
+  }
+}
+
+function filterOf(query: JobsQuery): JobFilter {
+  const { status, delayed, queue, group, type, tag, category, from, to } = query;
+  const known = ["limit", "cursor", "order"];
+  const filters = ["status", "delayed", "queue", "group", "type", "tag", "category", "from", "to"];
+  refuseUnknown("jobs", query, [...known, ...filters]);
+  const statuses = typeof status === "string" ? [status] : status;
+  for (const one of statuses ?? []) checkOneOf("status", one, JOB_STATUSES);
+  if (category !== undefined) checkOneOf("category", category, ERROR_CATEGORIES);
+  return {
+    ...(statuses && { status: statuses }),
+    ...(delayed !== undefined && { delayed }),
+    ...(queue !== undefined && { queue: checkName("queue", queue) }),
+    ...(group !== undefined && { group: group === "" ? "" : checkName("group", group) }),
+    ...(type !== undefined && { type: checkName("type", type) }),
+    ...(tag !== undefined && { tag }),
+    ...(category !== undefined && { category }),
+    ...(from !== undefined && { from: checkDate("from", from) }),
+    ...(to !== undefined && { to: checkDate("to", to) }),
+  };
+}
+
+function checkDate(what: string, date: unknown): number {
+  if (date instanceof Date && Number.isFinite(date.getTime())) return date.getTime();
+  throw new InvalidOptionError(`${what} must be a valid Date`);
+}
+
+function checkId(id: unknown): string {
+  if (typeof id === "string" && id.length > 0 && id.length <= 64) return id;
+  throw new InvalidOptionError("a job id is the text that a receipt has as its id");
+}
+
+function checkBound(name: string, value: unknown): void {
+  if (value === null || value === undefined) return;
+  const max = name === "weight" ? 1_000 : 1_000_000_000;
+  checkWhole(name, value, { min: name === "weight" ? 1 : 0, max });
+}
+
+function lineOf(target: LineTarget): { queue: string; group: string | null } {
+  if (typeof target === "string") return { queue: checkName("queue", target), group: null };
+  checkObject("a line", target);
+  const { queue, group } = target;
+  const isUngrouped = group === undefined || group === "";
+  return {
+    queue: checkName("queue", queue),
+    group: isUngrouped ? (group ?? null) : checkName("group", group),
+  };
+}
+
+function whyOf(what: string, why: WhyOptions): { reason: string | null; by: string | null } {
+  refuseUnknown(what, why, ["reason", "by"]);
+  return {
+    reason: why.reason === undefined ? null : cleanText(why.reason, 500),
+    by: why.by === undefined ? null : cleanText(why.by, 200),
+  };
+}
+
+/** Of the one job that was named. A status that does not allow it is an answer, not an error. */
+function resultOf({ changes }: Changes): Exclude<Change["result"], "missing"> {
+  const [change] = changes;
+  if (!change || change.result === "missing") throw notFound(change?.id ?? "");
+  return change.result;
+}
+
+function notFound(id: string): JobNotFoundError {
+  return new JobNotFoundError(`there is no job ${cleanText(id, 64)}: was it removed or pruned?`);
+}

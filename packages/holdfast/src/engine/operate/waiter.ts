@@ -1,0 +1,143 @@
+/** Waits for jobs to finish: hints make it quick, looking makes it sure. */
+import { JobNotFoundError, WaitTimeoutError } from "../../core/errors.ts";
+import { BATCH_ITEMS } from "../../core/job.ts";
+import type { JobRef, Store } from "../../core/store.ts";
+import { finishedJob, type FinishedJob } from "./job-view.ts";
+import { longTimer, type Runtime, type Timer } from "../runtime.ts";
+import { isRetryable } from "../store-link.ts";
+
+/** Without a hint the ids are looked at this often; more of them, less often. */
+const LOOK_EVERY_MS = 250;
+
+interface Waiting {
+  readonly ref: JobRef;
+  readonly done: (finished: FinishedJob) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+export interface WaiterOptions {
+  readonly store: Store;
+  readonly runtime: Runtime;
+  /** A job the store does not know yet, and will. */
+  readonly isComing: (id: string) => boolean;
+}
+
+export class Waiter {
+  readonly #store: Store;
+  readonly #runtime: Runtime;
+  readonly #isComing: (id: string) => boolean;
+  readonly #waiting = new Map<string, Set<Waiting>>();
+  #stopListening: (() => void) | null = null;
+  #timer: Timer | null = null;
+  #looking = false;
+  #lookAgain = false;
+
+  constructor(options: WaiterOptions) {
+    this.#store = options.store;
+    this.#runtime = options.runtime;
+    this.#isComing = options.isComing;
+  }
+
+  waitFor(ref: JobRef, options: { readonly timeoutMs: number | null }): Promise<FinishedJob> {
+    return new Promise((resolve, reject) => {
+      const { timeoutMs } = options;
+      const timeout =
+        timeoutMs === null
+          ? null
+          : longTimer(this.#runtime, timeoutMs, () => {
+              stop();
+              reject(new WaitTimeoutError(`job ${ref.id} has not finished in ${timeoutMs} ms`));
+            });
+      const waiting: Waiting = {
+        ref,
+        done: (finished) => {
+          stop();
+          resolve(finished);
+        },
+        failed: (error) => {
+          stop();
+          reject(error);
+        },
+      };
+      const stop = () => {
+        timeout?.cancel();
+        this.#remove(waiting);
+      };
+      this.#add(waiting);
+    });
+  }
+
+  close(error: unknown): void {
+    for (const group of this.#waiting.values()) {
+      for (const waiting of group) waiting.failed(error);
+    }
+  }
+
+  #add(waiting: Waiting): void {
+    const group = this.#waiting.get(waiting.ref.id);
+    if (group) group.add(waiting);
+    else this.#waiting.set(waiting.ref.id, new Set([waiting]));
+    this.#stopListening ??= this.#store.onWakeup(({ finished }) => {
+      if (finished.some((id) => this.#waiting.has(id))) void this.#look();
+    });
+    void this.#look();
+  }
+
+  #remove(waiting: Waiting): void {
+    const group = this.#waiting.get(waiting.ref.id);
+    group?.delete(waiting);
+    if (group?.size === 0) this.#waiting.delete(waiting.ref.id);
+    if (this.#waiting.size > 0) return;
+    this.#stopListening?.();
+    this.#stopListening = null;
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  async #look(): Promise<void> {
+    if (this.#looking) {
+      this.#lookAgain = true;
+      return;
+    }
+    this.#looking = true;
+    do {
+      this.#lookAgain = false;
+      await this.#lookOnce();
+    } while (this.#lookAgain);
+    this.#looking = false;
+    if (this.#waiting.size === 0) return;
+    this.#timer?.cancel();
+    const everyMs = LOOK_EVERY_MS * Math.ceil(this.#waiting.size / BATCH_ITEMS);
+    this.#timer = this.#runtime.timer(everyMs, () => void this.#look());
+  }
+
+  async #lookOnce(): Promise<void> {
+    const refs = [...this.#waiting.values()].map((group) => [...group][0]!.ref);
+    for (let from = 0; from < refs.length; from += BATCH_ITEMS) {
+      const batch = refs.slice(from, from + BATCH_ITEMS);
+      try {
+        const found = await this.#store.get(batch);
+        batch.forEach((ref, at) => this.#tell(ref.id, found[at] ?? null));
+      } catch (error) {
+        // A store that is away for a while does not end the wait; the timeout does.
+        if (!isRetryable(error)) batch.forEach(({ id }) => this.#fail(id, error));
+      }
+    }
+  }
+
+  #tell(id: string, found: Awaited<ReturnType<Store["get"]>>[number]): void {
+    if (found === null) {
+      if (this.#isComing(id)) return;
+      this.#fail(id, new JobNotFoundError(`there is no job ${id}: was it removed?`));
+      return;
+    }
+    const finished: FinishedJob | null =
+      found === "pruned" ? { status: "pruned", id } : finishedJob(found);
+    if (!finished) return;
+    for (const waiting of this.#waiting.get(id) ?? []) waiting.done(finished);
+  }
+
+  #fail(id: string, error: unknown): void {
+    for (const waiting of this.#waiting.get(id) ?? []) waiting.failed(error);
+  }
+}

@@ -1,0 +1,58 @@
+/** What this process knows of each type: its contract, and its handler if it runs here. */
+import { defineJob, type JobContract } from "../core/contract.ts";
+import { TypeTakenError } from "../core/errors.ts";
+import type { RunningJob } from "./run/running-job.ts";
+
+export type Handler<Payload = unknown, Result = unknown> = (
+  job: RunningJob<Payload>,
+) => Promise<Result> | Result;
+
+export interface Definition {
+  readonly contract: JobContract;
+  readonly handler: Handler | null;
+}
+
+export class Registry {
+  readonly #definitions = new Map<string, Definition>();
+
+  /** The same contract may be added again; another one of the same type may not. */
+  addContract(contract: JobContract): void {
+    const known = this.#definitions.get(contract.type);
+    if (known === undefined) {
+      this.#definitions.set(contract.type, { contract, handler: null });
+    } else if (known.contract !== contract) {
+      throw new TypeTakenError(
+        `type "${contract.type}" has another contract already: define each type once and share it`,
+      );
+    }
+  }
+
+  /** A type given by name alone gets a contract of defaults. */
+  addHandler(target: JobContract | string, handler: Handler): void {
+    const contract = typeof target === "string" ? this.#contractOf(target) : target;
+    this.addContract(contract);
+    if (this.#definitions.get(contract.type)?.handler) {
+      throw new TypeTakenError(
+        `type "${contract.type}" has a handler already: one type, one handler in a process`,
+      );
+    }
+    this.#definitions.set(contract.type, { contract, handler });
+  }
+
+  get(type: string): Definition | undefined {
+    return this.#definitions.get(type);
+  }
+
+  /** The queues of everything that has a handler here. */
+  handledQueues(): string[] {
+    const queues = new Set<string>();
+    for (const { contract, handler } of this.#definitions.values()) {
+      if (handler) queues.add(contract.queue);
+    }
+    return [...queues];
+  }
+
+  #contractOf(type: string): JobContract {
+    return this.#definitions.get(type)?.contract ?? (defineJob({ type }) as JobContract);
+  }
+}

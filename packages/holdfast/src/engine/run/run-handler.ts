@@ -1,0 +1,54 @@
+/**
+ * Runs one handler until its promise ends, whatever else happens: code that still runs still costs,
+ * so its slot stays taken. Five seconds after its signal aborted nobody waits for its word any more;
+ * `onAbandoned` says so, and what it says later is not heard.
+ */
+import { JobTimeoutError, type HoldfastError } from "../../core/errors.ts";
+import type { Attempt } from "./attempt.ts";
+import { runAs } from "./current-attempt.ts";
+import type { Handler } from "../registry.ts";
+import type { RunningJob } from "./running-job.ts";
+import { longTimer, type Runtime, type Timer } from "../runtime.ts";
+
+/** How long a handler may take to notice that its signal aborted. */
+export const ABORT_PATIENCE_MS = 5_000;
+
+export type Ending =
+  | { readonly kind: "returned"; readonly value: unknown }
+  | { readonly kind: "threw"; readonly error: unknown };
+
+export interface RunHandlerOptions {
+  readonly handler: Handler;
+  readonly runtime: Runtime;
+  /** Null: as long as it likes. */
+  readonly timeoutMs: number | null;
+  readonly onAbandoned: (reason: HoldfastError) => void;
+}
+
+export async function runHandler(
+  attempt: Attempt,
+  job: RunningJob,
+  { handler, runtime, timeoutMs, onAbandoned }: RunHandlerOptions,
+): Promise<Ending> {
+  const timeout =
+    timeoutMs === null
+      ? null
+      : longTimer(runtime, timeoutMs, () => {
+          attempt.abort(new JobTimeoutError(`the handler took longer than its ${timeoutMs} ms`));
+        });
+  let patience: Timer | null = null;
+  const waitPatiently = (reason: HoldfastError) => {
+    patience ??= runtime.timer(ABORT_PATIENCE_MS, () => onAbandoned(attempt.abortReason ?? reason));
+  };
+  if (attempt.abortReason) waitPatiently(attempt.abortReason);
+  attempt.onAbort = waitPatiently;
+  try {
+    return { kind: "returned", value: await runAs(attempt, () => handler(job)) };
+  } catch (error) {
+    return { kind: "threw", error };
+  } finally {
+    timeout?.cancel();
+    (patience as Timer | null)?.cancel();
+    attempt.onAbort = null;
+  }
+}

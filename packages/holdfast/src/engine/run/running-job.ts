@@ -1,0 +1,183 @@
+/**
+ * The `job` a handler gets: what it is, what it may say while it runs, and how it may end other than
+ * by returning or throwing. The class is thin; the attempt and the lease keeper do the work.
+ */
+import { InvalidOptionError, SpawnLimitError } from "../../core/errors.ts";
+import type { EnqueueOptions, JobContract } from "../../core/contract.ts";
+import { LOG_LINE_BYTES, type NewJob } from "../../core/job.ts";
+import { decodeJson, encodeJson } from "../../core/json-text.ts";
+import type { Outcome } from "../../core/outcome.ts";
+import { cleanText, cutToBytes } from "../../core/text.ts";
+import type { Attempt } from "./attempt.ts";
+import { refuseInOpenTransaction } from "./current-attempt.ts";
+import type { LeaseKeeper } from "../lease/lease-keeper.ts";
+import { Steps } from "./steps.ts";
+
+export const MAX_RESULT_BYTES = 256 * 1024;
+const MAX_SPAWNED = 1_000;
+const MAX_SPAWNED_BYTES = 1024 * 1024;
+const LONGEST_SNOOZE_MS = 10 * 365 * 86_400_000;
+
+/** Returned by `job.snooze()` and `job.cancel()`; the intent counts even if it is not returned. */
+export interface Intent {
+  readonly intent: "snooze" | "cancel";
+}
+
+export type SpawnTarget = string | JobContract;
+
+/** What a running job needs from its worker, or from the caller it runs in. */
+export interface RunningJobHost {
+  readonly keeper: Pick<LeaseKeeper, "ridersWait" | "demand" | "write">;
+  /** Validates and completes a job to be spawned. */
+  compose(
+    target: SpawnTarget,
+    payload: unknown,
+    options: EnqueueOptions | undefined,
+  ): Promise<NewJob> | NewJob;
+  /** Settles an attempt inside a caller's transaction. */
+  settleWithin(attempt: Attempt, tx: unknown, result: unknown): Promise<void>;
+}
+
+export class RunningJob<Payload = unknown> {
+  readonly payload: Payload;
+  readonly #attempt: Attempt;
+  readonly #host: RunningJobHost;
+  /** Made with the first step: most handlers have none. */
+  #steps: Steps | null = null;
+  #checkpoint: string | null;
+  #intent: Extract<Outcome, { kind: "snooze" | "cancel" }> | null = null;
+
+  constructor(attempt: Attempt, payload: Payload, host: RunningJobHost) {
+    this.#attempt = attempt;
+    this.payload = payload;
+    this.#host = host;
+    this.#checkpoint = attempt.job.checkpoint;
+  }
+
+  get id(): string {
+    return this.#attempt.job.id;
+  }
+  get type(): string {
+    return this.#attempt.job.type;
+  }
+  get queue(): string {
+    return this.#attempt.job.queue;
+  }
+  /** Null for a job without a group. */
+  get group(): string | null {
+    return this.#attempt.job.group || null;
+  }
+  /** 1 for the first. */
+  get attempt(): number {
+    return this.#attempt.job.attempt;
+  }
+  get maxAttempts(): number {
+    return this.#attempt.job.maxAttempts;
+  }
+  /** How often a worker was lost while it ran this job. */
+  get crashes(): number {
+    return this.#attempt.job.crashes;
+  }
+  /** Grows with every lease: hand it to whatever must refuse a stale worker. */
+  get fence(): number {
+    return this.#attempt.job.fence;
+  }
+  get tags(): readonly string[] {
+    return this.#attempt.job.tags;
+  }
+  get meta(): Record<string, unknown> | null {
+    const { meta } = this.#attempt.job;
+    return meta === null ? null : (decodeJson(meta) as Record<string, unknown>);
+  }
+  get trace(): string | null {
+    return this.#attempt.job.trace;
+  }
+  get createdAt(): Date {
+    return new Date(this.#attempt.job.createdAt);
+  }
+  /** Aborts on timeout, cancel, lost lease and shutdown; its reason says which. */
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
+  }
+  /** What an earlier attempt saved last. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the handler knows what it saved
+  get checkpoint(): any {
+    return this.#checkpoint === null ? undefined : decodeJson(this.#checkpoint);
+  }
+
+  /** Last one wins; written about once a second. Resolves at once. */
+  async progress(percent: number, message?: string): Promise<void> {
+    if (!Number.isFinite(percent)) {
+      throw new InvalidOptionError("progress takes a percentage from 0 to 100");
+    }
+    this.#attempt.setProgress({
+      percent: Math.min(100, Math.max(0, percent)),
+      message: message === undefined ? null : cleanText(message, 1_000),
+    });
+    this.#host.keeper.ridersWait(this.#attempt);
+  }
+
+  /** The last 200 lines of at most 1 KiB are kept. */
+  log(line: string): void {
+    this.#attempt.addLog(cutToBytes(cleanText(line, LOG_LINE_BYTES), LOG_LINE_BYTES));
+    this.#host.keeper.ridersWait(this.#attempt);
+  }
+
+  /** Stored together with this job's success, or not at all. Resolves to the new job's id. */
+  async spawn(target: SpawnTarget, payload: unknown, options?: EnqueueOptions): Promise<string> {
+    const job = await this.#host.compose(target, payload, options);
+    // A handler that goes on after its job was settled without it would believe in a child never stored.
+    this.#host.keeper.demand(this.#attempt);
+    const bytes = this.#attempt.spawnedBytes + job.payload.length;
+    if (this.#attempt.spawned.length >= MAX_SPAWNED || bytes > MAX_SPAWNED_BYTES) {
+      throw new SpawnLimitError(
+        "one job may spawn at most 1,000 jobs or 1 MiB: spawn one that spawns the rest",
+      );
+    }
+    this.#attempt.spawned.push(job);
+    this.#attempt.spawnedBytes = bytes;
+    return job.id;
+  }
+
+  /**
+   * Runs `body` once in the life of the job: its result is stored before this resolves, and a later
+   * attempt gets the stored one. What comes back is what JSON makes of it, the first time too.
+   */
+  step<Value>(name: string, body: () => Promise<Value> | Value): Promise<Value> {
+    this.#steps ??= new Steps(this.#attempt, this.#host.keeper);
+    return this.#steps.run(name, body);
+  }
+
+  /** Where the next attempt starts; `job.checkpoint` there. Resolves once it is stored. */
+  async save(checkpoint: unknown): Promise<void> {
+    refuseInOpenTransaction();
+    const json = encodeJson(checkpoint, { what: "the checkpoint", maxBytes: MAX_RESULT_BYTES });
+    await this.#host.keeper.write(this.#attempt, { checkpoint: json });
+    this.#checkpoint = json;
+  }
+
+  /** Later, without spending the attempt. `return job.snooze(60_000)`. */
+  snooze(ms: number): Intent {
+    if (!Number.isFinite(ms) || ms < 0 || ms > LONGEST_SNOOZE_MS) {
+      throw new InvalidOptionError("snooze takes the milliseconds to wait, from 0 to ten years");
+    }
+    this.#intent = { kind: "snooze", afterMs: Math.floor(ms) };
+    return { intent: "snooze" };
+  }
+
+  /** No longer needed. `return job.cancel("superseded")`. */
+  cancel(reason?: string): Intent {
+    this.#intent = { kind: "cancel", reason: reason === undefined ? null : cleanText(reason, 500) };
+    return { intent: "cancel" };
+  }
+
+  /** This job's success commits with the caller's own transaction, or not at all. */
+  async settleWithin(tx: unknown, outcome: { readonly result?: unknown } = {}): Promise<void> {
+    await this.#host.settleWithin(this.#attempt, tx, outcome.result);
+  }
+
+  /** @internal */
+  get intent(): Extract<Outcome, { kind: "snooze" | "cancel" }> | null {
+    return this.#intent;
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * Knows where the ledger is and brings entries there.
+ *
+ *   in the store of the jobs: entries are written with the settle, in the same step;
+ *   elsewhere: they ride with the settle into the store's outbox, and a chore carries them over;
+ *   nowhere: nobody asked for a ledger, and nothing is written.
+ *
+ * No job ever waits for a ledger elsewhere. It is opened by the chore that needs it, as often as that
+ * takes, and while it is away the entries wait where the jobs are.
+ */
+import type { Ledger, LedgerEntry, LedgerStore } from "../../core/ledger.ts";
+import type { Outcome } from "../../core/outcome.ts";
+import type { Settlement, Store } from "../../core/store.ts";
+import { UnsupportedError } from "../../core/errors.ts";
+import { outcomeEntry, type EndedAttempt } from "./ledger-entries.ts";
+import type { Logger } from "../logger.ts";
+import { Pulse } from "../last-answer.ts";
+import { sleep, type Runtime } from "../runtime.ts";
+import { isRetryable, retryDelayMs } from "../store-link.ts";
+
+/** Where entries wait that did not come with a settle, or would be in the way of jobs in the outbox. */
+export const WAITING_ENTRIES = "holdfast/entry/";
+
+/** Entries in one call; each is at most some 20 KiB. */
+const APPEND_AT_ONCE = 100;
+/** How often an entry that follows an operator's deed is tried, before people are told instead. */
+const NOTE_TRIES = 4;
+/** Entries of jobs that ran in their callers, kept in memory while the ledger is away. */
+const MOST_IN_HAND = 1_000;
+
+export interface BookkeeperOptions {
+  readonly store: Store;
+  /** `"store"`: in the store of the jobs itself. */
+  readonly ledger: LedgerStore | "store" | undefined;
+  readonly runtime: Runtime;
+  readonly logger: Logger;
+}
+
+export class Bookkeeper {
+  readonly home: "store" | "elsewhere" | "nowhere";
+  readonly pulse: Pulse;
+  readonly #options: BookkeeperOptions;
+  readonly #elsewhere: LedgerStore | null;
+  #opening: Promise<void> | null = null;
+  #inHand: LedgerEntry[] = [];
+  #handing: Promise<void> | null = null;
+  #wasTold = false;
+  #isClosed = false;
+
+  constructor(options: BookkeeperOptions) {
+    const { store, ledger } = options;
+    this.#options = options;
+    const isInStore = ledger === "store" || ledger === store;
+    this.#elsewhere = isInStore || ledger === undefined ? null : (ledger as LedgerStore);
+    this.home = ledger === undefined ? "nowhere" : isInStore ? "store" : "elsewhere";
+    this.pulse = new Pulse(options.runtime);
+  }
+
+  /** What a settle takes along. */
+  luggage(ended: EndedAttempt, outcome: Outcome): Pick<Settlement, "entries" | "outbox"> {
+    if (this.home === "nowhere") return {};
+    const entry = outcomeEntry(ended, outcome, this.now());
+    if (!entry) return {};
+    return this.home === "store" ? { entries: [entry] } : { outbox: [entry] };
+  }
+
+  /**
+   * When something happens, for an entry. An entry that travels bears the time of this host, or a
+   * whole outage would seem to have happened at its end; one that does not, the store's.
+   */
+  now(): number | null {
+    return this.home === "elsewhere" ? this.#options.runtime.wallClock() : null;
+  }
+
+  /** After an operator's deed. The deed is done: trouble with its entry is told, not thrown. */
+  async note(entry: LedgerEntry): Promise<void> {
+    const { runtime, logger } = this.#options;
+    for (let tries = 1; this.home !== "nowhere"; tries += 1) {
+      try {
+        return await this.#keep(entry);
+      } catch (error) {
+        if (tries < NOTE_TRIES && isRetryable(error)) {
+          await sleep(runtime, retryDelayMs(tries, runtime.random()));
+          continue;
+        }
+        logger.error("an operator's deed is done, and its entry could not be written", {
+          error,
+          entry: entry.id,
+        });
+        return;
+      }
+    }
+  }
+
+  async #keep(entry: LedgerEntry): Promise<void> {
+    const { store } = this.#options;
+    if (this.home === "store") await store.ledger.append([entry]);
+    else await this.wait([entry]);
+  }
+
+  /** Puts entries where they wait to be carried: beside the jobs, outside of the outbox. */
+  async wait(entries: readonly LedgerEntry[]): Promise<void> {
+    const { records } = this.#options.store;
+    const swaps = entries.map((entry) => ({
+      key: WAITING_ENTRIES + entry.id,
+      // One that waits already is the same one.
+      expect: null,
+      value: JSON.stringify(entry),
+      ttlMs: null,
+    }));
+    for (let from = 0; from < swaps.length; from += APPEND_AT_ONCE) {
+      await records.swap(swaps.slice(from, from + APPEND_AT_ONCE));
+    }
+  }
+
+  /** Brings entries to the ledger, or throws; again changes nothing. */
+  async append(entries: readonly LedgerEntry[]): Promise<void> {
+    for (let from = 0; from < entries.length; from += APPEND_AT_ONCE) {
+      await this.ask((ledger) => ledger.append(entries.slice(from, from + APPEND_AT_ONCE)));
+    }
+  }
+
+  /**
+   * For a job that runs without a store, there is no settle to ride with: its entries are brought in
+   * the background, for as long as this process lives. Without a ledger elsewhere there is nowhere to.
+   */
+  bring(ended: EndedAttempt, outcome: Outcome): void {
+    if (this.home !== "elsewhere") return;
+    const entry = outcomeEntry(ended, outcome, this.now());
+    if (!entry) return;
+    this.#inHand.push(entry);
+    if (this.#inHand.length > MOST_IN_HAND) {
+      this.#inHand.shift();
+      this.#options.logger.error("too many entries wait for the ledger: the oldest is dropped");
+    }
+    this.#handing ??= this.#bringAll().finally(() => {
+      this.#handing = null;
+    });
+  }
+
+  async #bringAll(): Promise<void> {
+    const { runtime, logger } = this.#options;
+    for (let failures = 0; this.#inHand.length > 0 && !this.#isClosed;) {
+      const entries = this.#inHand.slice(0, APPEND_AT_ONCE);
+      try {
+        await this.append(entries);
+      } catch (error) {
+        if (isRetryable(error)) {
+          failures += 1;
+          await sleep(runtime, retryDelayMs(failures, runtime.random()));
+          continue;
+        }
+        logger.error("the ledger refused entries; they are dropped", { error });
+      }
+      failures = 0;
+      this.#inHand = this.#inHand.filter((entry) => !entries.includes(entry));
+    }
+  }
+
+  /** Resolves once no entry is in this process's hands. */
+  async idle(): Promise<void> {
+    await this.#handing;
+  }
+
+  /** One call to the ledger, wherever it is. */
+  async ask<Out>(call: (ledger: Ledger) => Promise<Out>): Promise<Out> {
+    if (this.home === "nowhere") {
+      throw new UnsupportedError(
+        'nobody keeps a ledger here: see new Holdfast({ ledger: "store" })',
+      );
+    }
+    if (!this.#elsewhere) return call(this.#options.store.ledger);
+    try {
+      this.#opening ??= this.#elsewhere.open();
+      await this.#opening.catch((error: unknown) => {
+        this.#opening = null;
+        throw error;
+      });
+      const out = await call(this.#elsewhere.ledger);
+      this.pulse.answered();
+      this.#tell(false);
+      return out;
+    } catch (error) {
+      this.pulse.failed(error);
+      if (isRetryable(error)) this.#tell(true, error);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#inHand.length > 0) {
+      this.#options.logger.error(
+        `${this.#inHand.length} entries of jobs that ran in their callers did not reach the ledger`,
+      );
+    }
+    await this.#elsewhere?.close();
+  }
+
+  /** Once per outage, not once per call. */
+  #tell(isAway: boolean, error?: unknown): void {
+    if (isAway === this.#wasTold) return;
+    this.#wasTold = isAway;
+    const { logger } = this.#options;
+    if (isAway)
+      logger.warn("the ledger does not answer; its entries wait beside the jobs", { error });
+    else logger.info("the ledger answers again");
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Carries outcomes to the store in batches. What was decided is sent until the store answers: the
+ * fence makes a late or repeated settle harmless, and giving up would run finished work again. Only a
+ * process that ends gives up, and says so once for all that went together.
+ */
+import { BATCH_BYTES } from "../../core/job.ts";
+import type { Settlement, SettleResult } from "../../core/store.ts";
+import { Batcher, type Done } from "../produce/batcher.ts";
+import type { Logger } from "../logger.ts";
+import { sleep, type Runtime } from "../runtime.ts";
+import { isRetryable, retryDelayMs, type StoreLink } from "../store-link.ts";
+
+/** Of jobs whose outcomes were lost, so many are named. */
+const NAMED = 10;
+
+export class Settler {
+  readonly #link: StoreLink;
+  readonly #runtime: Runtime;
+  readonly #logger: Logger;
+  readonly #batcher: Batcher<Settlement, SettleResult>;
+  readonly #onAnswered: () => void;
+  #givenUp = false;
+
+  constructor(options: {
+    readonly link: StoreLink;
+    readonly runtime: Runtime;
+    readonly logger: Logger;
+    /** Some outcomes have reached the store: fewer wait. */
+    readonly onAnswered: () => void;
+  }) {
+    this.#onAnswered = options.onAnswered;
+    this.#link = options.link;
+    this.#runtime = options.runtime;
+    this.#logger = options.logger;
+    this.#batcher = new Batcher({
+      run: (settlements) => this.#settle(settlements),
+      defer: (callback) => options.runtime.defer(callback),
+      maxItems: options.link.batchItems,
+      maxBytes: BATCH_BYTES,
+      bytesOf: settlementBytes,
+      isolate: (error) => !isRetryable(error),
+    });
+  }
+
+  push(settlement: Settlement, done: Done<SettleResult>): void {
+    this.#batcher.push(settlement, done);
+  }
+
+  /** Outcomes the store does not have yet. */
+  get size(): number {
+    return this.#batcher.size;
+  }
+
+  get isIdle(): boolean {
+    return this.#batcher.isIdle;
+  }
+
+  idle(): Promise<void> {
+    return this.#batcher.idle();
+  }
+
+  /** The process wants to end and the store does not answer: the leases will run out instead. */
+  giveUp(): void {
+    this.#givenUp = true;
+  }
+
+  async #settle(settlements: readonly Settlement[]): Promise<SettleResult[]> {
+    for (let failures = 0; ;) {
+      try {
+        const results = await this.#link.call((store) => store.settle(settlements));
+        this.#onAnswered();
+        return results;
+      } catch (error) {
+        if (!isRetryable(error)) throw error;
+        if (this.#givenUp) {
+          this.#sayLost(settlements, error);
+          throw error;
+        }
+        failures += 1;
+        const ms = retryDelayMs(failures, this.#runtime.random());
+        await sleep(this.#runtime, ms);
+      }
+    }
+  }
+
+  #sayLost(settlements: readonly Settlement[], error: unknown): void {
+    const jobs = settlements.slice(0, NAMED).map(({ id }) => id);
+    this.#logger.error(
+      `the outcomes of ${settlements.length} jobs did not reach the store; their leases will run out`,
+      { error, jobs },
+    );
+  }
+}
+
+function settlementBytes({ outcome, spawn, entries, outbox }: Settlement): number {
+  let length = outcome.kind === "succeed" ? (outcome.result?.length ?? 0) : 0;
+  for (const job of spawn ?? []) length += job.payload.length;
+  for (const entry of entries ?? outbox ?? []) length += entry.body.length;
+  // UTF-16 units to UTF-8 bytes, at worst; failures and riders are small and bounded.
+  return length * 3;
+}

@@ -1,0 +1,118 @@
+/** What `new Holdfast` takes, checked and completed. */
+import { InvalidOptionError } from "./core/errors.ts";
+import type { LedgerStore } from "./core/ledger.ts";
+import { checkObject, checkWhole, refuseUnknown } from "./core/option-checks.ts";
+import type { Store } from "./core/store.ts";
+import type { EngineOptions } from "./engine/create-engine.ts";
+import { stderrLogger, type Logger } from "./engine/logger.ts";
+import type { RetentionOptions } from "./engine/retention.ts";
+import { noStore } from "./engine/no-store.ts";
+import { systemRuntime, type Runtime } from "./engine/runtime.ts";
+import type { SpoolStore } from "./engine/produce/spool.ts";
+import type { AnyContract } from "./engine/typed-jobs.ts";
+import { spoolFile } from "./spool-file.ts";
+
+export interface Settings<Jobs extends readonly AnyContract[]> {
+  /** Contracts known from the start: they type and route `hf.enqueue("type", …)`. */
+  readonly jobs?: Jobs | undefined;
+  /**
+   * Where failures and audits are kept. `"store"`: with the jobs, in one step. Another store: carried
+   * there, once each, and no job waits for it. Default: nowhere but in each job's own history.
+   */
+  readonly ledger?: LedgerStore | "store" | undefined;
+  readonly logger?: Logger | undefined;
+  readonly retention?: RetentionOptions | undefined;
+  /** Default 1 MiB. */
+  readonly maxPayloadBytes?: number | undefined;
+  /** Clock, timers, chance and ids; for tests and simulations. */
+  readonly runtime?: Runtime | undefined;
+}
+
+/**
+ * What an enqueue does while the store is away. `"inline"`: the handler runs in the caller. A spool:
+ * the job waits on this machine, in the SQLite file of this name or in a store of your own.
+ */
+export type Resilience = "inline" | { readonly spool: SpoolStore | string };
+
+/** What a receipt of such a Holdfast may say. */
+export type StatusOf<How extends Resilience | undefined> =
+  | "added"
+  | "duplicate"
+  | (How extends "inline" ? "ran" : never)
+  | (How extends { readonly spool: unknown } ? "spooled" : never);
+
+export type HoldfastOptions<
+  Jobs extends readonly AnyContract[] = readonly AnyContract[],
+  How extends Resilience | undefined = undefined,
+> = Settings<Jobs> &
+  (
+    | {
+        readonly store: Store;
+        /** Default: an enqueue throws `StoreUnavailableError`. */
+        readonly resilient?: How | undefined;
+      }
+    /** Without a store every job runs in its caller. */
+    | ({ readonly store?: undefined; readonly resilient: How } & { readonly resilient: "inline" })
+  );
+
+const OPTIONS = [
+  ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
+  "runtime",
+];
+const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
+/** Beyond this a store would have to split one job over several calls. */
+const MOST_PAYLOAD_BYTES = 3 * 1024 * 1024;
+
+export function checkHoldfastOptions(
+  options: HoldfastOptions<readonly AnyContract[], Resilience | undefined>,
+): EngineOptions {
+  checkObject("new Holdfast", options);
+  refuseUnknown("new Holdfast", options, OPTIONS);
+  const { store, ledger, resilient } = options;
+  const isInline = resilient === "inline";
+  const hasStore = typeof store?.lease === "function";
+  if (!hasStore && !(store === undefined && isInline)) {
+    throw new InvalidOptionError(
+      "new Holdfast needs a store: for example sqliteStore({ file }) from holdfast/sqlite",
+    );
+  }
+  checkLedger(ledger, hasStore);
+  return {
+    store: store ?? noStore(),
+    hasStore,
+    ledger,
+    isInline,
+    spool: isInline || resilient === undefined ? null : checkSpool(resilient),
+    jobs: options.jobs ?? [],
+    logger: options.logger ?? stderrLogger,
+    retention: options.retention,
+    maxPayloadBytes: checkWhole(
+      "maxPayloadBytes",
+      options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES,
+      { min: 1, max: MOST_PAYLOAD_BYTES },
+    ),
+    runtime: options.runtime ?? systemRuntime(),
+  };
+}
+
+function checkLedger(ledger: unknown, hasStore: boolean): void {
+  if (ledger === undefined || (ledger === "store" && hasStore)) return;
+  const { ledger: book, records } = Object(ledger) as Partial<LedgerStore>;
+  if (typeof book?.append === "function" && typeof records?.swap === "function") return;
+  throw new InvalidOptionError(
+    hasStore
+      ? 'ledger is "store" (with the jobs) or another store, for example postgresStore({ url })'
+      : "without a store of jobs the ledger needs one of its own, for example postgresStore({ url })",
+  );
+}
+
+function checkSpool(resilient: Exclude<Resilience, "inline">): SpoolStore {
+  checkObject("resilient", resilient);
+  refuseUnknown("resilient", resilient, ["spool"]);
+  const { spool } = resilient;
+  if (typeof spool === "string" && spool !== "") return spoolFile(spool);
+  if (typeof spool === "object" && typeof spool?.records?.swap === "function") return spool;
+  throw new InvalidOptionError(
+    'resilient is "inline", or { spool } with a file name or a store such as sqliteStore({ file })',
+  );
+}

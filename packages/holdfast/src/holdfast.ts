@@ -1,0 +1,348 @@
+/** The front door: one object that enqueues, runs, looks and steers. Each part has its own file. */
+import {
+  defineJob,
+  type EnqueueOptions,
+  type JobContract,
+  type JobItem,
+  type JobOptions,
+} from "./core/contract.ts";
+import { ClosedError, InvalidOptionError, UnsupportedError } from "./core/errors.ts";
+import { checkWhole, MAX_DURATION_MS } from "./core/option-checks.ts";
+import type { InferInput, InferOutput, StandardSchema } from "./core/standard-schema.ts";
+import type { StoreInfo } from "./core/store.ts";
+import { checkNode } from "./engine/check-node.ts";
+import { currentAttempt, refuseInOpenTransaction } from "./engine/run/current-attempt.ts";
+import type { EventListener, EventName } from "./engine/events.ts";
+import { healthOf, type Health } from "./engine/operate/health.ts";
+import { checkHoldfastOptions } from "./holdfast-options.ts";
+import type { HoldfastOptions, Resilience, StatusOf } from "./holdfast-options.ts";
+import type { FinishedJob } from "./engine/operate/job-view.ts";
+import { readLedger, type LedgerEntries, type LedgerQuery } from "./engine/operate/ledger-view.ts";
+import type {
+  JobsQuery,
+  LimitOptions,
+  LineTarget,
+  Operator,
+  PauseOptions,
+  RetryOptions,
+  WhyOptions,
+} from "./engine/operate/operator.ts";
+import { putTogether, type Parts } from "./engine/create-engine.ts";
+import type { EnqueueAnswer, Receipt, ReceiptStatus } from "./engine/produce/producer.ts";
+import type { Handler } from "./engine/registry.ts";
+import type { RunningJob } from "./engine/run/running-job.ts";
+import { waitAtMost } from "./engine/runtime.ts";
+import type {
+  AnyContract,
+  ContractOf,
+  DefinedJob,
+  DefineWithout,
+  DefineWithSchema,
+  HandlerResult,
+  InputOf,
+  OutputOf,
+  ResultOf,
+  TypeOf,
+} from "./engine/typed-jobs.ts";
+import { checkWorkOptions, type WorkOptions } from "./engine/lease/work-options.ts";
+import { Worker } from "./engine/lease/worker.ts";
+
+export type { HoldfastOptions } from "./holdfast-options.ts";
+
+/** How long `close` waits for jobs that run in their callers, unless told otherwise. */
+const GRACE_MS = 10_000;
+/** How long `close` waits for entries to reach a ledger elsewhere, when no store keeps them. */
+const LAST_ENTRIES_MS = 1_000;
+
+export class Holdfast<
+  const Jobs extends readonly AnyContract[] = readonly [],
+  const How extends Resilience | undefined = undefined,
+> {
+  readonly #parts: Parts;
+  readonly #workers = new Set<Worker>();
+  #opening: Promise<void> | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: HoldfastOptions<Jobs, How>) {
+    checkNode();
+    this.#parts = putTogether(checkHoldfastOptions(options), () => this.#ready());
+  }
+
+  /** A contract and its handler in one. */
+  define<const Type extends string, Schema extends StandardSchema, Returned>(
+    options: DefineWithSchema<Type, Schema, Returned>,
+  ): DefinedJob<
+    Type,
+    InferInput<Schema>,
+    InferOutput<Schema>,
+    HandlerResult<Returned>,
+    StatusOf<How>
+  >;
+  define<const Type extends string, Returned, Payload = unknown>(
+    options: DefineWithout<Type, Payload, Returned>,
+  ): DefinedJob<Type, Payload, Payload, HandlerResult<Returned>, StatusOf<How>>;
+  define(given: JobOptions & { readonly run?: unknown }): unknown {
+    const { run, ...options } = given;
+    if (typeof run !== "function") {
+      throw new InvalidOptionError("hf.define needs run(job) { … }; a contract alone is defineJob");
+    }
+    const defined: DefinedJob<string, unknown, unknown, unknown, ReceiptStatus> = {
+      ...(defineJob(options as JobOptions<string, undefined>) as JobContract),
+      enqueue: (payload, enqueueOptions) => this.#enqueue(defined, payload, enqueueOptions),
+      of: (payload, itemOptions) => ({
+        ...itemOptions,
+        type: defined.type,
+        payload,
+        contract: defined,
+      }),
+    };
+    this.#parts.registry.addHandler(defined, run as Handler);
+    return defined;
+  }
+
+  /** The handler of a contract that was defined elsewhere, or of a type by its name. */
+  handle<Contract extends AnyContract>(
+    contract: Contract,
+    handler: Handler<OutputOf<Contract>>,
+  ): this;
+  handle(type: string, handler: Handler): this;
+  handle(target: AnyContract | string, handler: (job: RunningJob<never>) => unknown): this {
+    if (typeof handler !== "function") {
+      throw new InvalidOptionError(
+        "hf.handle needs a function: hf.handle(contract, async (job) => { … })",
+      );
+    }
+    this.#parts.registry.addHandler(target as JobContract | string, handler as Handler);
+    return this;
+  }
+
+  /** Resolves once the job is stored and will survive. */
+  enqueue<Contract extends AnyContract>(
+    contract: Contract,
+    payload: InputOf<Contract>,
+    options?: EnqueueOptions,
+  ): Promise<Receipt<ResultOf<Contract>, StatusOf<How>>>;
+  enqueue<Type extends TypeOf<Jobs>>(
+    type: Type,
+    payload: InputOf<ContractOf<Jobs, Type>>,
+    options?: EnqueueOptions,
+  ): Promise<Receipt<ResultOf<ContractOf<Jobs, Type>>, StatusOf<How>>>;
+  enqueue<Type extends string>(
+    type: Type extends TypeOf<Jobs> ? never : Type,
+    payload: unknown,
+    options?: EnqueueOptions,
+  ): Promise<Receipt<unknown, StatusOf<How>>>;
+  enqueue(
+    target: AnyContract | string,
+    payload: unknown,
+    options?: EnqueueOptions,
+  ): Promise<Receipt<unknown, ReceiptStatus>> {
+    return this.#enqueue(target as JobContract | string, payload, options);
+  }
+
+  /** Answers per item, in order: one bad item never spoils the others. */
+  async enqueueAll(items: readonly JobItem[]): Promise<EnqueueAnswer<unknown, StatusOf<How>>[]> {
+    refuseInOpenTransaction();
+    this.#refuseClosed();
+    const answers = await this.#parts.producer.enqueueAll(items);
+    return answers as EnqueueAnswer<unknown, StatusOf<How>>[];
+  }
+
+  /** The same inside the caller's own transaction: the job exists exactly if it commits. */
+  within(tx: unknown): Pick<Holdfast<Jobs>, "enqueue" | "enqueueAll"> {
+    this.#refuseClosed();
+    const { store } = this.#parts;
+    const { within } = store;
+    if (!within) {
+      throw new UnsupportedError(
+        `the ${store.info().name} store has no transactions of its callers`,
+      );
+    }
+    const ready = this.#ready();
+    const transaction = ready.then(() => {
+      const opened = within.call(store, tx);
+      const attempt = currentAttempt();
+      if (attempt && store.info().transactionBlocksWriters) attempt.blockedBy = opened;
+      return opened;
+    });
+    // Whoever uses it hears of the failure; nobody else must.
+    transaction.catch(() => {});
+    const producer = this.#parts.producer.through(async (jobs) => (await transaction).insert(jobs));
+    return {
+      enqueue: (target: AnyContract | string, payload: unknown, options?: EnqueueOptions) =>
+        producer.enqueue(target as JobContract | string, payload, options),
+      enqueueAll: (items) => producer.enqueueAll(items),
+    } as Pick<Holdfast<Jobs>, "enqueue" | "enqueueAll">;
+  }
+
+  /** Starts a worker; resolves when it is claiming. */
+  async work(options: WorkOptions = {}): Promise<Worker> {
+    const settings = checkWorkOptions(options, this.#parts.registry.handledQueues());
+    // Where there is no store, this says so.
+    await this.info();
+    const { composer } = this.#parts;
+    const worker = new Worker(
+      {
+        ...this.#parts,
+        compose: async (target, payload, enqueueOptions) =>
+          (await composer.compose(target, payload, enqueueOptions)).job,
+      },
+      settings,
+    );
+    this.#workers.add(worker);
+    await worker.start();
+    return worker;
+  }
+
+  /** How the job ended: a union on `status`. */
+  async waitFor<Result = unknown>(
+    target: Receipt<Result, ReceiptStatus> | string,
+    options: { readonly timeoutMs?: number } = {},
+  ): Promise<FinishedJob<Result>> {
+    const { timeoutMs } = options;
+    if (timeoutMs !== undefined) {
+      checkWhole("timeoutMs", timeoutMs, { min: 1, max: MAX_DURATION_MS });
+    }
+    if (typeof target === "object" && target.status === "ran" && target.outcome) {
+      return target.outcome;
+    }
+    await this.#ready();
+    const ref =
+      typeof target === "string" ? { id: target } : { id: target.id, queue: target.queue };
+    const finished = await this.#parts.waiter.waitFor(ref, { timeoutMs: timeoutMs ?? null });
+    return finished as FinishedJob<Result>;
+  }
+
+  /** Null if there is no such job. */
+  job(id: string): ReturnType<Operator["job"]> {
+    return this.#operate((operator) => operator.job(id));
+  }
+  jobs(query: JobsQuery = {}): ReturnType<Operator["jobs"]> {
+    return this.#operate((operator) => operator.jobs(query));
+  }
+  /** By queue and status. */
+  counts(): ReturnType<Operator["counts"]> {
+    return this.#operate((operator) => operator.counts());
+  }
+  /** The lines of a queue: who waits, who runs, who is held. */
+  lines(
+    queue: string,
+    page?: { readonly limit?: number; readonly cursor?: string | null },
+  ): ReturnType<Operator["lines"]> {
+    return this.#operate((operator) => operator.lines(queue, page));
+  }
+  /** Queued: cancelled now. Processing: its handler is asked to stop. Finished: refused. */
+  cancel(id: string, options?: WhyOptions): Promise<"cancelled" | "asked" | "refused"> {
+    return this.#operate((operator) => operator.cancel(id, options));
+  }
+  /** A dead or cancelled job runs again, with its history; any other is refused. */
+  retry(id: string, options?: RetryOptions): Promise<"retried" | "refused"> {
+    return this.#operate((operator) => operator.retry(id, options));
+  }
+  /** Forgets a job and frees its idempotency key; one that runs is refused. */
+  remove(id: string, options?: WhyOptions): Promise<"removed" | "refused"> {
+    return this.#operate((operator) => operator.remove(id, options));
+  }
+  /** Holds a queue or a group of it; running jobs go on. */
+  pause(target: LineTarget, options?: PauseOptions): Promise<void> {
+    return this.#operate((operator) => operator.pause(target, options));
+  }
+  resume(target: LineTarget): Promise<void> {
+    return this.#operate((operator) => operator.resume(target));
+  }
+  limit(target: LineTarget, options: LimitOptions): Promise<void> {
+    return this.#operate((operator) => operator.limit(target, options));
+  }
+
+  /** What the ledger has: failures, audits. Newest first. */
+  async ledger(query: LedgerQuery = {}): Promise<LedgerEntries> {
+    this.#refuseClosed();
+    // One that is elsewhere answers without the store of the jobs.
+    const { bookkeeper } = this.#parts;
+    if (bookkeeper.home === "store") await this.#ready();
+    return readLedger(bookkeeper, query);
+  }
+
+  /** Does this process do its work? For a readiness probe: it asks nobody and answers at once. */
+  health(): Health {
+    const { hasStore, producer, bookkeeper, spooler } = this.#parts;
+    return healthOf({
+      workers: [...this.#workers].flatMap((worker) => worker.health ?? []),
+      // Without a store nobody is away.
+      producer: hasStore ? producer.pulse : null,
+      ledger: bookkeeper.home === "elsewhere" ? bookkeeper.pulse : null,
+      spooled: spooler?.size ?? null,
+    });
+  }
+
+  /** What this process's own workers do. Returns the way to stop listening. */
+  on<Name extends EventName>(name: Name, listener: EventListener<Name>): () => void {
+    return this.#parts.events.on(name, listener);
+  }
+
+  /** What the store promises. */
+  async info(): Promise<StoreInfo> {
+    await this.#ready();
+    return this.#parts.store.info();
+  }
+
+  /** Stops the workers, waits for what is on its way, closes the store. May be called again. */
+  close(options: { readonly graceMs?: number } = {}): Promise<void> {
+    this.#closing ??= this.#close(options);
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #close(options: { readonly graceMs?: number }): Promise<void> {
+    const { inline, producer, spooler, waiter, store, bookkeeper, runtime } = this.#parts;
+    await Promise.all([
+      inline?.close(options.graceMs ?? GRACE_MS),
+      ...[...this.#workers].map((worker) => worker.stop(options)),
+    ]);
+    await producer.idle();
+    await spooler?.close();
+    waiter.close(new ClosedError("this Holdfast was closed while you waited"));
+    await store.close();
+    await waitAtMost(runtime, bookkeeper.idle(), LAST_ENTRIES_MS);
+    await bookkeeper.close();
+  }
+
+  /** Not `async`: to wait here once more was a twentieth of what an enqueue costs. */
+  #enqueue(
+    target: JobContract | string,
+    payload: unknown,
+    options: EnqueueOptions | undefined,
+  ): Promise<Receipt<unknown, ReceiptStatus>> {
+    try {
+      refuseInOpenTransaction();
+      this.#refuseClosed();
+      return this.#parts.producer.enqueue(target, payload, options);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  async #operate<Out>(act: (operator: Operator) => Promise<Out>): Promise<Out> {
+    refuseInOpenTransaction();
+    await this.#ready();
+    return act(this.#parts.operator);
+  }
+
+  #refuseClosed(): void {
+    if (this.#closing) throw new ClosedError("this Holdfast is closed: make a new one");
+  }
+
+  /** Opens the store once; a failed opening may be tried again. */
+  #ready(): Promise<void> {
+    this.#refuseClosed();
+    this.#parts.spooler?.wake();
+    this.#opening ??= this.#parts.store.open().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
+    return this.#opening;
+  }
+}

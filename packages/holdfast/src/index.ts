@@ -1,0 +1,77 @@
+/**
+ * Holdfast: a job system for TypeScript that keeps its promises on the database you already run.
+ * This is the front door; stores have their own: holdfast/sqlite, holdfast/postgres,
+ * holdfast/redis, holdfast/mongodb, holdfast/memory.
+ */
+export { Holdfast } from "./holdfast.ts";
+export type { HoldfastOptions, Resilience } from "./holdfast-options.ts";
+export {
+  defineJob,
+  type EnqueueOptions,
+  type JobContract,
+  type JobItem,
+  type JobOptions,
+} from "./core/contract.ts";
+export type { RetryPolicy } from "./core/backoff.ts";
+export type { Classification } from "./core/classify.ts";
+export type { ErrorCategory, Failure, JobStatus, Progress } from "./core/job.ts";
+export type { StandardSchema } from "./core/standard-schema.ts";
+export type { AuditBody, FailureBody, LedgerStore } from "./core/ledger.ts";
+export type { Store, StoreInfo } from "./core/store.ts";
+export type { Health, WorkerHealth } from "./engine/operate/health.ts";
+export type { LedgerEntries, LedgerEntryView, LedgerQuery } from "./engine/operate/ledger-view.ts";
+export type { SpoolStore } from "./engine/produce/spool.ts";
+export type { EnqueueAnswer, Receipt, ReceiptStatus } from "./engine/produce/producer.ts";
+export type { AttemptView, FinishedJob, JobListing, JobView } from "./engine/operate/job-view.ts";
+export type {
+  JobsPage,
+  JobsQuery,
+  LimitOptions,
+  LinesView,
+  LineTarget,
+  PauseOptions,
+  RetryOptions,
+  WhyOptions,
+} from "./engine/operate/operator.ts";
+export { closeOnSignals } from "./engine/close-on-signals.ts";
+export type { EventName, JobEvents } from "./engine/events.ts";
+export type { Handler } from "./engine/registry.ts";
+export type { Intent, RunningJob } from "./engine/run/running-job.ts";
+export type { KeepRule, KeepRules, RetentionOptions } from "./engine/retention.ts";
+export type { Logger } from "./engine/logger.ts";
+export type { DefinedJob } from "./engine/typed-jobs.ts";
+export type { WorkOptions } from "./engine/lease/work-options.ts";
+export type { Worker } from "./engine/lease/worker.ts";
+export {
+  ClosedError,
+  DuplicateJobError,
+  HoldfastError,
+  IdempotencyConflictError,
+  InlineRefusedError,
+  InvalidCursorError,
+  InvalidNameError,
+  InvalidOptionError,
+  InvalidPayloadError,
+  JobCancelledError,
+  JobNotFoundError,
+  JobTimeoutError,
+  KeyBusyError,
+  LeaseLostError,
+  NotInTransactionError,
+  PayloadTooLargeError,
+  PayloadValidationError,
+  PermanentError,
+  QueueFullError,
+  RetryAfterError,
+  SpawnLimitError,
+  StepError,
+  StoreFullError,
+  StoreOpenError,
+  StoreUnavailableError,
+  TransactionOpenError,
+  TypeTakenError,
+  UnknownTypeError,
+  UnsupportedError,
+  WaitTimeoutError,
+  WorkerStoppedError,
+} from "./core/errors.ts";

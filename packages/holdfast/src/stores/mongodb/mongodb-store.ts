@@ -1,0 +1,259 @@
+/**
+ * The MongoDB store. Its parts, one idea each: the documents (`schema.ts`), the way to the database
+ * (`database.ts`), how a job is changed (`edit.ts`), and a file for each verb, named as in the memory
+ * store, which defines what the verbs mean.
+ */
+import { ClosedError, InvalidOptionError, StoreUnavailableError } from "../../core/errors.ts";
+import type { Store, StoreInfo } from "../../core/store.ts";
+import { Wakeups } from "../shared/wakeups.ts";
+import { withDeadline } from "../shared/with-deadline.ts";
+import { adopt } from "./adopt.ts";
+import { Clock } from "./clock.ts";
+import { count, place } from "./count.ts";
+import type { Database } from "./database.ts";
+import { find } from "./find.ts";
+import { insert } from "./insert.ts";
+import { get } from "./job-view.ts";
+import { Leases } from "./lease.ts";
+import { amend, append, read, trim } from "./ledger.ts";
+import { lines } from "./lines-page.ts";
+import { hold, limit } from "./lines.ts";
+import { Listener } from "./listener.ts";
+import { storeError } from "./mongodb-error.ts";
+import { checkPlace, openDatabase, type MongodbPlace, type OpenDatabase } from "./open-database.ts";
+import { cancel, remove, reschedule, revive } from "./operate.ts";
+import { clearOutbox, readOutbox } from "./outbox.ts";
+import { prune } from "./prune.ts";
+import { CapWatch } from "./queue-book.ts";
+import { reap } from "./reap.ts";
+import { readRecords, scan, swap } from "./records.ts";
+import { renew } from "./renew.ts";
+import { settle } from "./settle.ts";
+import { describe } from "./store-info.ts";
+import { Told } from "./told.ts";
+import { unpack } from "./unpack.ts";
+import { within } from "./within.ts";
+
+export type MongodbStoreOptions = MongodbPlace & {
+  /** What the names of our collections begin with. Default `holdfast_`. */
+  readonly prefix?: string;
+  /** How long any call may take. Default 10 s. */
+  readonly deadlineMs?: number;
+  /** How long ids and settled fences of deleted jobs are remembered. Default one hour. */
+  readonly remembersMs?: number;
+  /** @internal A clock that a test brings; else it is the server's. */
+  readonly now?: () => number;
+};
+
+/** A call costs what its round trips and its commit cost: the more it carries the better. */
+const BATCH_ITEMS = 1_000;
+
+export function mongodbStore(options: MongodbStoreOptions): Store {
+  const { prefix = "holdfast_", deadlineMs = 10_000, remembersMs = 3_600_000 } = options;
+  checkOptions(options);
+  const clock = new Clock(options.now ?? null);
+  const wakeups = new Wakeups();
+  const inFlight = new Set<Promise<unknown>>();
+  const caps = new CapWatch();
+  let life: Life | null = null;
+  let opening: Promise<void> | null = null;
+  let closing: Promise<void> | null = null;
+  let wasOpen = false;
+
+  async function doOpen(): Promise<void> {
+    await closing;
+    if (life !== null) return;
+    const settings = { prefix, clock, deadlineMs, remembersMs };
+    const opened = await openDatabase({ ...settings, place: options });
+    const listener = new Listener({
+      db: opened.db,
+      self: opened.db.options.self,
+      isWanted: () => wakeups.hasListeners,
+      wake: opened.wake,
+      onMessage: (wakeup) => wakeups.arrived(wakeup),
+      onHearingAgain: () => void lookEverywhere(opened.db),
+    });
+    await listener.open();
+    life = { ...opened, listener, leases: new Leases() };
+    wasOpen = true;
+    wakeups.open(async (wakeup) => {
+      // Who waits for the end of one job has perhaps just begun to listen.
+      const isForSomebody = wakeup.finished.length > 0 || !opened.db.options.audience.isEmpty;
+      if (isForSomebody) await listener.say(wakeup);
+    });
+  }
+
+  /** After a time without ears there may be work anywhere. */
+  async function lookEverywhere(db: Database): Promise<void> {
+    try {
+      const queues = await db.find<{ _id: string }>("queues", {}, { projection: { _id: 1 } });
+      wakeups.arrived({ queues: queues.map(({ _id }) => _id), finished: [] });
+    } catch {
+      // Polling finds it.
+    }
+  }
+
+  async function doClose({ db, listener, release }: Life): Promise<void> {
+    await Promise.allSettled(inFlight);
+    await db.options.clearing.done();
+    await wakeups.close();
+    await listener.close();
+    await release();
+  }
+
+  function openLife(): Life {
+    if (life !== null) return life;
+    const hint = wasOpen ? "is closed: call open() again" : "is not open: call open() first";
+    throw new ClosedError(`the MongoDB store ${hint}`);
+  }
+
+  /** Every verb: has a deadline, is waited for by `close`, and throws errors of our own. */
+  async function call<T>(work: (db: Database, told: Told, life: Life) => Promise<T>): Promise<T> {
+    const current = openLife();
+    const told = new Told();
+    const working = work(current.db, told, current);
+    inFlight.add(working);
+    const done = (): void => void inFlight.delete(working);
+    working.then(done, done);
+    try {
+      const answer = await withDeadline(working, deadlineMs, () => {
+        const message = `MongoDB did not answer within ${deadlineMs} ms`;
+        return new StoreUnavailableError(message, { mayHaveHappened: true });
+      });
+      tell(current.db, told);
+      return answer;
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  /** Hints go out afterwards, and nobody waits for them. */
+  function tell(db: Database, { queues, finished, roomIn, broken }: Told): void {
+    // A chore does it if this fails.
+    unpack(db, broken).catch(() => {});
+    if (queues.size > 0 || finished.length > 0) wakeups.done(queues, finished);
+    const others = [...roomIn].filter((queue) => !queues.has(queue));
+    if (others.length === 0) return;
+    caps.cappedAmong(db, others).then(
+      (capped) => {
+        if (capped.length > 0) wakeups.done(capped, []);
+      },
+      () => {},
+    );
+  }
+
+  /** Empty in, empty out, no round trip; but not of a closed store. */
+  async function some<Item, T>(
+    items: readonly Item[],
+    work: (db: Database, told: Told) => Promise<T[]>,
+  ): Promise<T[]> {
+    openLife();
+    return items.length === 0 ? [] : call(work);
+  }
+
+  const store: Store = {
+    batchItems: BATCH_ITEMS,
+    async open() {
+      opening ??= doOpen().finally(() => (opening = null));
+      await opening;
+    },
+    async close() {
+      await opening?.catch(() => {});
+      if (life !== null) {
+        const ending = doClose(life);
+        life = null;
+        closing = ending.finally(() => (closing = null));
+      }
+      await closing;
+    },
+    info: (): StoreInfo => describe(life?.facts ?? null, remembersMs),
+    // Writes it down, too: another process must not be told less.
+    now: () => call(async (db) => (await db.numbers.reserve(0)).now),
+    onWakeup(listener) {
+      if (!wakeups.hasListeners) life?.listener.listens();
+      return wakeups.listen(listener);
+    },
+
+    insert: (jobs, options) => some(jobs, (db, told) => insert(db, jobs, { ...options, told })),
+    adopt: (jobs) => some(jobs, (db, told) => adopt(db, jobs, told)),
+    lease: (request) => call((db, _, { leases }) => leases.lease(db, request)),
+    renew: (renewals, leaseMs) => some(renewals, (db) => renew(db, renewals, leaseMs)),
+    settle: (settlements) => some(settlements, (db, told) => settle(db, settlements, told)),
+    reap: (request) => call((db, told) => reap(db, request, told)),
+
+    cancel: (target, why) => call((db, told) => cancel({ db, told }, target, why)),
+    revive: (target, how, why) => call((db, told) => revive({ db, told }, target, how, why)),
+    reschedule: (target, due) => call((db, told) => reschedule({ db, told }, target, due)),
+    remove: (target) => call((db, told) => remove({ db, told }, target)),
+    prune: (policies, most) => call((db) => prune(db, policies, most)),
+
+    get: (refs) => some(refs, (db) => get(db, refs)),
+    place: (ref) => call((db) => place(db, ref)),
+    find: (filter, page) => call((db) => find(db, filter, page)),
+    count: () => call((db) => count(db)),
+
+    async hold(changes) {
+      openLife();
+      if (changes.length > 0) await call((db, told) => hold(db, changes, told));
+    },
+    async limit(changes) {
+      openLife();
+      if (changes.length > 0) await call((db, told) => limit(db, changes, told));
+      caps.forget();
+    },
+    lines: (queue, page) => call((db) => lines(db, queue, page)),
+
+    outbox: {
+      read: (most) => call((db) => readOutbox(db, most)),
+      async clear(ids) {
+        openLife();
+        if (ids.length > 0) await call((db) => clearOutbox(db, ids));
+      },
+    },
+    ledger: {
+      append: (entries) => some(entries, (db) => append(db, entries)),
+      read: (filter, page) => call((db) => read(db, filter, page)),
+      amend: (amendments) => some(amendments, (db) => amend(db, amendments)),
+      trim: (request) => call((db) => trim(db, request)),
+    },
+    records: {
+      read: (keys) => some(keys, (db) => readRecords(db, keys)),
+      swap: (swaps) => some(swaps, (db) => swap(db, swaps)),
+      scan: (request) => call((db) => scan(db, request)),
+    },
+  };
+
+  // A standalone server has no transactions, and which one it is, is known once it is open.
+  return Object.defineProperty(store, "within", {
+    enumerable: true,
+    get: () =>
+      life?.facts.isReplicaSet === true
+        ? (tx: unknown) => {
+            const { db, id } = openLife();
+            const onEnded = (told: Told): void => tell(db, told);
+            const { options, numbers } = db;
+            const mustBeOpen = (): void => void openLife();
+            return within(tx, { ...options, numbers, id, onEnded, mustBeOpen });
+          }
+        : undefined,
+  });
+}
+
+/** What exists only while the store is open. */
+interface Life extends OpenDatabase {
+  readonly listener: Listener;
+  readonly leases: Leases;
+}
+
+function checkOptions(options: MongodbStoreOptions): void {
+  checkPlace(options);
+  const { prefix, deadlineMs, remembersMs } = options;
+  if (prefix !== undefined && !/^[A-Za-z0-9_-]{0,60}$/.test(prefix)) {
+    throw new InvalidOptionError("prefix takes letters, digits, - and _");
+  }
+  for (const [name, ms] of Object.entries({ deadlineMs, remembersMs })) {
+    if (ms !== undefined && !(Number.isFinite(ms) && ms > 0)) {
+      throw new InvalidOptionError(`${name} takes milliseconds, more than 0`);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  mongodbDatabase,
+  type MongodbDatabase,
+} from "../../../../../test/servers/mongodb-place.ts";
+import { serverUrl } from "../../../../../test/servers/server-desk.ts";
+import { InvalidOptionError, StoreOpenError, StoreUnavailableError } from "../../core/errors.ts";
+import { countsOf } from "../../testing/conformance/looking.ts";
+import { insertSome } from "../../testing/conformance/new-job.ts";
+import { mongodbStore } from "./index.ts";
+
+let database: MongodbDatabase;
+beforeAll(async () => void (database = await mongodbDatabase()));
+afterAll(() => database.drop());
+
+describe("opening", () => {
+  it("refuses what is neither a URL nor a database", () => {
+    for (const place of [{}, { url: "postgres://x" }, { url: 7 }, { db: {} }, { db: null }]) {
+      expect(() => mongodbStore(place as never)).toThrow(InvalidOptionError);
+    }
+  });
+
+  it("refuses options that make no sense", () => {
+    const { db } = database;
+    for (const options of [{ deadlineMs: 0 }, { remembersMs: -1 }, { prefix: "a.b$" }]) {
+      expect(() => mongodbStore({ db, ...options })).toThrow(InvalidOptionError);
+    }
+  });
+
+  it("may be tried again if nobody answers, and says what to check", async () => {
+    const url = "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=200";
+    const opening = mongodbStore({ url }).open();
+    await expect(opening).rejects.toThrow(StoreUnavailableError);
+    await expect(opening).rejects.toThrow(/check host and port/);
+  });
+
+  it("is refused for good if the URL cannot be right", async () => {
+    const url = (await serverUrl("mongodb")).replace("mongodb://", "mongodb://nobody:wrong@");
+    await expect(mongodbStore({ url }).open()).rejects.toThrow(StoreOpenError);
+  });
+
+  it("by several at once makes everything once", async () => {
+    const stores = Array.from({ length: 5 }, () => mongodbStore({ db: database.db }));
+    await Promise.all(stores.map((store) => store.open()));
+    const [first, second] = stores;
+    if (first === undefined || second === undefined) throw new Error("five stores");
+    await insertSome(first, 3);
+    expect((await countsOf(second)).ready).toBe(3);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  it("keeps stores of different prefixes apart", async () => {
+    const [one, other] = ["one_", "other_"].map((prefix) =>
+      mongodbStore({ db: database.db, prefix }),
+    );
+    if (one === undefined || other === undefined) throw new Error("two stores");
+    await Promise.all([one.open(), other.open()]);
+    await insertSome(one, 1);
+    expect(await other.count()).toEqual([]);
+    await Promise.all([one.close(), other.close()]);
+  });
+});

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import type { ClientSession } from "mongodb";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  mongodbDatabase,
+  type MongodbDatabase,
+} from "../../../../../test/servers/mongodb-place.ts";
+import { NotInTransactionError, StoreUnavailableError } from "../../core/errors.ts";
+import type { Store, WithinTransaction } from "../../core/store.ts";
+import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
+import { insertSome, key, newJob } from "../../testing/conformance/new-job.ts";
+import { die, leaseRef, settlement, succeed } from "../../testing/conformance/settling.ts";
+import { takeExactly } from "../../testing/conformance/take.ts";
+import { LONG_MS } from "../../testing/conformance/times.ts";
+import { mongodbStore } from "./index.ts";
+
+let database: MongodbDatabase;
+let store: Store;
+let tx: ClientSession;
+let inside: WithinTransaction;
+
+beforeAll(async () => void (database = await mongodbDatabase()));
+beforeEach(async () => {
+  store = mongodbStore({ db: database.db });
+  await store.open();
+  tx = database.client.startSession();
+  tx.startTransaction();
+  const opened = store.within?.(tx);
+  assert.ok(opened);
+  inside = opened;
+});
+afterEach(async () => {
+  if (tx.inTransaction()) await tx.abortTransaction();
+  await tx.endSession();
+  await store.close();
+  await database.clear();
+});
+afterAll(() => database.drop());
+
+const NOBODY = { reason: null, by: null };
+
+describe("a caller's transaction that stays open", () => {
+  it("keeps no insert of others waiting, not even the first ones of its queue", async () => {
+    await inside.insert([newJob({ dedupe: key("mine") }), newJob({ group: "a" })]);
+    await insertSome(store, 3, { group: "a" });
+    await insertSome(store, 1, { dedupe: key("yours") });
+    expect((await countsOf(store)).ready).toBe(4);
+    await takeExactly(store, 4);
+    await tx.commitTransaction();
+    expect((await countsOf(store)).ready).toBe(2);
+  });
+
+  it("keeps no renewal of another job waiting, and its own job is kept", async () => {
+    await insertSome(store, 3);
+    const leased = await takeExactly(store, 3);
+    const [mine] = leased;
+    assert.ok(mine);
+    await inside.settle([settlement(mine, succeed("1"))]);
+    expect(await store.renew(leased.map(leaseRef), LONG_MS)).toEqual(["kept", "kept", "kept"]);
+    const [, , last] = leased;
+    assert.ok(last);
+    const { leaseUntil } = await jobOf(store, last);
+    assert.ok(leaseUntil !== null && leaseUntil > (await store.now()) + LONG_MS / 2);
+    await tx.commitTransaction();
+    expect((await jobOf(store, mine)).status).toBe("succeeded");
+  });
+
+  it("keeps nobody waiting who settles in it what is settled already", async () => {
+    await insertSome(store, 1);
+    const [job] = await takeExactly(store, 1);
+    assert.ok(job);
+    const ended = [settlement(job, die())];
+    expect(await store.settle(ended)).toEqual(["settled"]);
+    expect(await inside.settle(ended)).toEqual(["settled"]);
+    await insertSome(store, 1);
+    expect((await countsOf(store)).ready).toBe(1);
+  });
+
+  it("keeps no cancellation of another job waiting, and its own job refuses", async () => {
+    await insertSome(store, 2);
+    const [mine, other] = await takeExactly(store, 2);
+    assert.ok(mine && other);
+    await inside.settle([settlement(mine, succeed())]);
+    const { changes } = await store.cancel({ ids: [{ id: mine.id }, { id: other.id }] }, NOBODY);
+    expect(changes.map(({ result }) => result)).toEqual(["refused", "asked"]);
+  });
+
+  it("keeps no settle of other jobs from being done, however many come with its own", async () => {
+    const count = 80;
+    await insertSome(store, count);
+    const leased = await takeExactly(store, count);
+    const [mine] = leased;
+    assert.ok(mine);
+    await inside.settle([settlement(mine, succeed())]);
+    const back = { kind: "release", afterMs: 0 } as const;
+    const settling = store.settle(leased.map((job) => settlement(job, back)));
+    await expect(settling).rejects.toThrow(StoreUnavailableError);
+    expect((await countsOf(store)).ready).toBe(count - 1);
+  });
+
+  it("keeps only those waiting who want the very same key, and not for ever", async () => {
+    await inside.insert([newJob({ dedupe: key("k") })]);
+    const jobs = [newJob({ dedupe: key("k") }), newJob(), newJob({ dedupe: key("other") })];
+    const results = await store.insert(jobs);
+    expect(results.map(({ outcome }) => outcome)).toEqual(["busy", "added", "added"]);
+    await tx.abortTransaction();
+    await insertSome(store, 1, { dedupe: key("k") });
+  });
+});
+
+describe("within", () => {
+  it("takes a session of another client of the same database", async () => {
+    const stranger = mongodbStore({ url: await urlOf(database) });
+    await stranger.open();
+    await stranger.within?.(tx).insert([newJob()]);
+    await tx.commitTransaction();
+    expect((await countsOf(stranger)).ready).toBe(1);
+    await stranger.close();
+  });
+
+  it("refuses a session that has no transaction", async () => {
+    const idle = database.client.startSession();
+    expect(() => store.within?.(idle)).toThrow(NotInTransactionError);
+    await idle.endSession();
+  });
+});
+
+/** Of this very database. */
+async function urlOf({ client, db }: MongodbDatabase): Promise<string> {
+  const { hosts, replicaSet } = client.options;
+  return `mongodb://${hosts.join(",")}/${db.databaseName}?replicaSet=${replicaSet}`;
+}

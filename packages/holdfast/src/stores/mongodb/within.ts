@@ -1,0 +1,128 @@
+/**
+ * `insert` and `settle` inside the caller's own transaction: what is written there exists exactly if
+ * the caller commits. It is written through the caller's own client, whoever made the session.
+ *
+ * Such a transaction may stay open for long, so nothing of it may lock what others need: numbers and
+ * new queues are written beside it. Only who writes the same job or the same key waits for it. An error
+ * of the server ends the caller's transaction, and reaches him as it is, so that the driver's own
+ * `withTransaction` can begin again.
+ */
+import { NotInTransactionError, StoreUnavailableError } from "../../core/errors.ts";
+import type { WithinTransaction } from "../../core/store.ts";
+import { Database, type DatabaseOptions } from "./database.ts";
+import { isSessionLike, type ClientLike, type SessionLike } from "./driver-like.ts";
+import { insert } from "./insert.ts";
+import { isTransactionError, storeError } from "./mongodb-error.ts";
+import { settle } from "./settle.ts";
+import { Told } from "./told.ts";
+import { withDeadline } from "../shared/with-deadline.ts";
+
+export interface WithinOptions extends DatabaseOptions {
+  /** Of our collections, as it was found when the store was opened. */
+  readonly id: string;
+  /** What the transaction owes to those who listen, once it has ended. */
+  readonly onEnded: (told: Told) => void;
+  /** Throws if the store is not open. */
+  readonly mustBeOpen: () => void;
+}
+
+/** Clients that were seen to reach our own collections. */
+const known = new WeakMap<ClientLike, Set<string>>();
+
+export function within(tx: unknown, options: WithinOptions): WithinTransaction {
+  if (!isSessionLike(tx)) {
+    throw notInTransaction("is not a session of the driver: give the one on which it was started");
+  }
+  mustBeInside(tx);
+  const session = tx;
+  const watch = new EndWatch(session, options.onEnded);
+  const ownDb = session.client.db(options.db.databaseName);
+  const db = new Database({ ...options, db: ownDb, session });
+
+  async function run<T>(work: (told: Told) => Promise<T>): Promise<T> {
+    options.mustBeOpen();
+    mustBeInside(session);
+    const told = new Told();
+    const { deadlineMs } = options;
+    const working = mustBeOurs(session, db, options).then(() => work(told));
+    try {
+      const answer = await withDeadline(working, deadlineMs, () => {
+        const message = `MongoDB did not answer within ${deadlineMs} ms`;
+        return new StoreUnavailableError(message, { mayHaveHappened: true });
+      });
+      watch.add(told);
+      return answer;
+    } catch (error) {
+      throw isTransactionError(error) ? error : storeError(error);
+    }
+  }
+
+  return {
+    async insert(jobs, { evenIfFull = false } = {}) {
+      return jobs.length === 0 ? [] : run((told) => insert(db, jobs, { evenIfFull, told }));
+    },
+    async settle(settlements) {
+      return settlements.length === 0 ? [] : run((told) => settle(db, settlements, told));
+    },
+    isOpen: () => session.inTransaction(),
+  };
+}
+
+function mustBeInside(session: SessionLike): void {
+  if (session.hasEnded || !session.inTransaction()) {
+    throw notInTransaction("is not inside a transaction: call startTransaction() first");
+  }
+}
+
+async function mustBeOurs(
+  session: SessionLike,
+  db: Database,
+  { id }: WithinOptions,
+): Promise<void> {
+  const seen = known.get(session.client);
+  if (seen?.has(id) === true) return;
+  const found = await db.collection("head").find({ _id: "store" }, {}).toArray();
+  if (found[0]?.["id"] !== id) {
+    throw notInTransaction("belongs to another database than this store");
+  }
+  known.set(session.client, new Set([...(seen ?? []), id]));
+}
+
+function notInTransaction(what: string): NotInTransactionError {
+  return new NotInTransactionError(`within(tx) was given a tx that ${what}`);
+}
+
+/**
+ * Nobody tells us when the caller commits, so we look: soon and then less and less often, about a
+ * minute in all. Whoever has a transaction open longer than that leaves it to the poll.
+ */
+class EndWatch {
+  readonly #session: SessionLike;
+  readonly #onEnded: (told: Told) => void;
+  #told = new Told();
+  #isWatching = false;
+
+  constructor(session: SessionLike, onEnded: (told: Told) => void) {
+    this.#session = session;
+    this.#onEnded = onEnded;
+  }
+
+  add(told: Told): void {
+    this.#told.add(told);
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    setImmediate(() => this.#look(0));
+  }
+
+  #look(looks: number): void {
+    if (!this.#session.inTransaction()) {
+      this.#isWatching = false;
+      this.#onEnded(this.#told);
+      this.#told = new Told();
+    } else if (looks < 10) {
+      setImmediate(() => this.#look(looks + 1));
+    } else if (looks < 100) {
+      setTimeout(() => this.#look(looks + 1), Math.min(1_000, looks)).unref();
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/** Hints between processes: only to the hungry, and heard again after the connection was cut. */
+import { once } from "node:events";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startOwnRedis, type OwnRedis } from "../../../../../test/servers/redis.ts";
+import type { LeaseReply, Wakeup } from "../../core/store.ts";
+import { insertOne, insertSome, QUEUE } from "../../testing/conformance/new-job.ts";
+import { leaseRequest, take, takeExactly, takeNothing } from "../../testing/conformance/take.ts";
+import { redisStore } from "./index.ts";
+
+let server: OwnRedis;
+beforeAll(async () => void (server = await startOwnRedis()));
+afterAll(() => server.stop());
+
+describe("wakeups", () => {
+  it("are published when somebody went away hungry, and not under a backlog", async () => {
+    const ear = new Redis(server.url);
+    const heard: string[] = [];
+    await ear.subscribe("{hf}:wake");
+    ear.on("message", (_channel, message) => heard.push(message));
+    const store = redisStore({ url: server.url });
+    await store.open();
+    await insertSome(store, 20);
+    await takeExactly(store, 5);
+    await insertSome(store, 20);
+    await takeExactly(store, 35);
+    expect(heard).toEqual([]);
+    await takeNothing(store);
+    const message = once(ear, "message");
+    await insertOne(store);
+    await message;
+    expect(heard.map((text) => (JSON.parse(text) as Wakeup).queues)).toEqual([[QUEUE]]);
+    await store.close();
+    ear.disconnect();
+  });
+
+  it("come while the job is on its way, and a lease sent then finds it", async () => {
+    const store = redisStore({ url: server.url });
+    await store.open();
+    await take(store, 50);
+    const leasings: Promise<LeaseReply>[] = [];
+    store.onWakeup(() => void leasings.push(store.lease(leaseRequest(1))));
+    const inserting = insertOne(store);
+    // Before anything can have been read from the server.
+    for (let hop = 0; hop < 100; hop++) await Promise.resolve();
+    expect(leasings).toHaveLength(1);
+    const leased = await leasings[0];
+    expect(leased?.jobs.map(({ id }) => id)).toEqual([(await inserting).id]);
+    await store.close();
+  });
+
+  it("are made up for after the listening connection was cut", async () => {
+    const admin = new Redis(server.url);
+    const store = redisStore({ url: server.url });
+    const other = redisStore({ url: server.url });
+    await store.open();
+    await other.open();
+    await insertOne(store);
+    const looksEverywhere = new Promise<Wakeup>((resolve) => other.onWakeup(resolve));
+    await admin.call("CLIENT", "KILL", "TYPE", "pubsub");
+    expect((await looksEverywhere).queues).toContain(QUEUE);
+    // And it hears again.
+    await take(store, 50);
+    await takeNothing(other);
+    const hears = new Promise<Wakeup>((resolve) => other.onWakeup(resolve));
+    await insertOne(store);
+    expect((await hears).queues).toEqual([QUEUE]);
+    await store.close();
+    await other.close();
+    admin.disconnect();
+  });
+});

@@ -1,0 +1,18 @@
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { mongodbDatabase, mongodbPlace } from "../../../../../test/servers/mongodb-place.ts";
+import type { MongodbDatabase } from "../../../../../test/servers/mongodb-place.ts";
+import { storeConformance } from "./index.ts";
+
+describe("the MongoDB store on a replica set", () => {
+  let database: MongodbDatabase;
+  beforeAll(async () => void (database = await mongodbDatabase()));
+  afterAll(() => database.drop());
+
+  storeConformance({
+    describe,
+    it,
+    transactions: true,
+    rewinds: true,
+    place: () => mongodbPlace(database),
+  });
+});

@@ -1,0 +1,169 @@
+/** The properties hold for the memory store itself, and bite: stores with planted bugs are found out. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import type { Store } from "../../packages/holdfast/src/core/store.ts";
+import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
+import { storeProperties } from "./index.ts";
+
+type Plant = (store: Store) => Store;
+
+/** Runs the properties whose claim has these words; answers what the first failing one says. */
+async function trouble(about: string, plant: Plant, runs: number): Promise<string | null> {
+  const bodies: (() => Promise<void>)[] = [];
+  storeProperties({
+    describe: (_, body) => body(),
+    it: (claim, body) => void (claim.includes(about) && bodies.push(body)),
+    fc,
+    runs,
+    seed: 42,
+    command: "npm test",
+    async place() {
+      let now = Date.UTC(2031, 0, 1);
+      const store = plant(memoryStore({ now: () => now }));
+      return {
+        open: async () => store,
+        advance: async (ms) => void (now += ms),
+        dispose: async () => {},
+      };
+    },
+  });
+  for (const body of bodies) {
+    const failure = await body().then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    if (failure !== null) return failure;
+  }
+  return null;
+}
+
+/** The operations of a counterexample. */
+function stepsIn(report: string): string[] {
+  return report.split("\n").filter((line) => /^ {2}\d+\. /.test(line));
+}
+
+const PLANTED: Record<string, Plant> = {
+  "settles without looking at the fence": (store) => ({
+    ...store,
+    settle: async (settlements) =>
+      store.settle(
+        await Promise.all(
+          settlements.map(async (settlement) => {
+            const [job] = await store.get([settlement]);
+            return typeof job === "object" ? { ...settlement, fence: job?.fence ?? 0 } : settlement;
+          }),
+        ),
+      ),
+  }),
+  "drops what rides along with a renewal": (store) => ({
+    ...store,
+    renew: (renewals, leaseMs) =>
+      store.renew(
+        renewals.map(({ riders: _, ...renewal }) => renewal),
+        leaseMs,
+      ),
+  }),
+  "forgets idempotency keys": (store) => ({
+    ...store,
+    insert: (jobs, options) =>
+      store.insert(
+        jobs.map((job) => ({ ...job, dedupe: null })),
+        options,
+      ),
+  }),
+  "overruns the caps of lines": (store) => ({
+    ...store,
+    limit: (changes) => store.limit(changes.map(({ maxActivePerGroup: _, ...change }) => change)),
+  }),
+  "releases every owner's hold": (store) => ({
+    ...store,
+    hold: async (changes) => {
+      for (const { queue, group, hold } of changes)
+        await store.hold([{ queue, group, owner: "x", hold }]);
+    },
+  }),
+  "leases the jobs of a line in a wrong order": (store) => ({
+    ...store,
+    lease: async (request) => {
+      const { jobs, nextInMs } = await store.lease(request);
+      return { jobs: jobs.toReversed(), nextInMs };
+    },
+  }),
+  "comes back a millisecond late": (store) => ({
+    ...store,
+    lease: async (request) => {
+      const { jobs, nextInMs } = await store.lease(request);
+      return { jobs, nextInMs: nextInMs === null || nextInMs === 0 ? nextInMs : nextInMs + 1 };
+    },
+  }),
+};
+
+const RACES: Record<string, Plant> = {
+  "swaps a record that has changed since it looked": (store) => ({
+    ...store,
+    records: {
+      ...store.records,
+      swap: async (swaps) => {
+        const [swap, ...others] = swaps;
+        if (swap === undefined || others.length > 0) return store.records.swap(swaps);
+        const { key } = swap;
+        const [found] = await store.records.read([key]);
+        const expect = found?.version ?? null;
+        if (expect !== swap.expect) return store.records.swap(swaps);
+        const results = await store.records.swap([{ ...swap, expect }]);
+        if (results[0]?.swapped) return results;
+        const [changed] = await store.records.read([key]);
+        return store.records.swap([{ ...swap, expect: changed?.version ?? null }]);
+      },
+    },
+  }),
+  "hands a job to two callers who ask at once": (store) => {
+    let last: { readonly asked: string; readonly reply: ReturnType<Store["lease"]> } | null = null;
+    return {
+      ...store,
+      lease: async (request) => {
+        const asked = JSON.stringify(request.queues);
+        if (last?.asked === asked) return last.reply;
+        last = { asked, reply: store.lease(request) };
+        const { reply } = last;
+        await reply;
+        await Promise.resolve();
+        last = null;
+        return reply;
+      },
+    };
+  },
+};
+
+describe("the property test", () => {
+  it("finds the memory store to agree with itself", async () => {
+    assert.equal(await trouble("", (store) => store, 30), null);
+  });
+
+  for (const [name, plant] of Object.entries(PLANTED)) {
+    it(`finds a store out that ${name}`, async () => {
+      const report = await trouble("a sequence", plant, 400);
+      assert.ok(report !== null, "it is found out");
+      assert.ok(stepsIn(report).length <= 8, report);
+    });
+  }
+
+  for (const [name, plant] of Object.entries(RACES)) {
+    it(`finds a store out that ${name}`, async () => {
+      assert.equal(await trouble("a sequence", plant, 30), null, "one caller alone sees nothing");
+      const report = await trouble("at once", plant, 400);
+      assert.ok(report !== null, "it is found out");
+      assert.match(report, /no order of the last calls explains/);
+      assert.ok(stepsIn(report).length <= 8, report);
+    });
+  }
+
+  it("prints the seed that leads to the same counterexample again", async () => {
+    const plant = PLANTED["forgets idempotency keys"];
+    assert.ok(plant);
+    const report = await trouble("one line a queue", plant, 400);
+    assert.match(report ?? "", /HOLDFAST_PROPERTY_SEED=42 HOLDFAST_PROPERTY_RUNS=\d+ npm test$/);
+    assert.equal(await trouble("one line a queue", plant, 400), report);
+  });
+});

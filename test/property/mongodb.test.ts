@@ -1,0 +1,20 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { mongodbDatabase, mongodbPlace } from "../servers/mongodb-place.ts";
+import type { MongodbDatabase } from "../servers/mongodb-place.ts";
+import { storeProperties } from "./index.ts";
+
+describe("the MongoDB store", () => {
+  let database: MongodbDatabase;
+  beforeAll(async () => void (database = await mongodbDatabase()));
+  afterAll(() => database.drop());
+
+  storeProperties({
+    describe,
+    it,
+    fc,
+    command: "npx vitest run test/property/mongodb.test.ts",
+    runs: 40,
+    place: () => mongodbPlace(database),
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * The store as one process sees it: every verb goes over the process's own wire. What is sent is
+ * fixed at that moment, as it would be on a real wire.
+ */
+import type { LedgerEntry } from "../../packages/holdfast/src/core/ledger.ts";
+import type { Settlement, Store } from "../../packages/holdfast/src/core/store.ts";
+import type { Run } from "./watcher.ts";
+import type { Wire } from "./wire.ts";
+
+export interface FaultyStoreOptions {
+  readonly wire: Wire;
+  readonly process: string;
+  readonly now: () => number;
+  /** The process hears that it has a lease, or still has it. */
+  readonly onGranted: (run: Run, sentAt: number) => void;
+}
+
+export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
+  const { wire, process, now, onGranted } = options;
+
+  function over<Args extends readonly unknown[], Out>(
+    name: string,
+    verb: (...args: Args) => Promise<Out>,
+  ): (...args: Args) => Promise<Out> {
+    return (...args) => wire.send(name, () => verb(...args));
+  }
+
+  return {
+    info: () => inner.info(),
+    async open() {
+      await wire.send("open", async () => {});
+      wire.open();
+    },
+    async close() {
+      wire.close();
+    },
+    onWakeup: (listener) => wire.onWakeup(listener),
+    now: over("now", inner.now),
+
+    insert: (jobs, how) => {
+      const sent = [...jobs];
+      return wire.send("insert", () => inner.insert(sent, how), { jobs: sent });
+    },
+    adopt: over("adopt", inner.adopt),
+    async lease(request) {
+      const sentAt = now();
+      const reply = await wire.send("lease", () => inner.lease(request));
+      for (const { id, fence } of reply.jobs) onGranted({ jobId: id, fence, process }, sentAt);
+      return reply;
+    },
+    async renew(renewals, leaseMs) {
+      const sentAt = now();
+      const sent = [...renewals];
+      const results = await wire.send("renew", () => inner.renew(sent, leaseMs), {
+        jobs: sent,
+      });
+      sent.forEach(({ id, fence }, at) => {
+        if (results[at] !== "lost") onGranted({ jobId: id, fence, process }, sentAt);
+      });
+      return results;
+    },
+    settle: (settlements) => {
+      const sent = settlements.map(withEntries);
+      return wire.send("settle", () => inner.settle(sent), { jobs: sent });
+    },
+    reap: over("reap", inner.reap),
+
+    cancel: over("cancel", inner.cancel),
+    revive: over("revive", inner.revive),
+    reschedule: over("reschedule", inner.reschedule),
+    remove: over("remove", inner.remove),
+    prune: over("prune", inner.prune),
+
+    get: over("get", inner.get),
+    place: over("place", inner.place),
+    find: over("find", inner.find),
+    count: over("count", inner.count),
+    hold: over("hold", inner.hold),
+    limit: over("limit", inner.limit),
+    lines: over("lines", inner.lines),
+
+    outbox: {
+      read: (limit) => wire.send("outbox.read", () => inner.outbox.read(limit)),
+      clear: (ids) => wire.send("outbox.clear", () => inner.outbox.clear(ids)),
+    },
+    ledger: {
+      append: (entries) => wire.send("ledger.append", () => inner.ledger.append(entries)),
+      read: (filter, page) => wire.send("ledger.read", () => inner.ledger.read(filter, page)),
+      amend: (amendments) => wire.send("ledger.amend", () => inner.ledger.amend(amendments)),
+      trim: (request) => wire.send("ledger.trim", () => inner.ledger.trim(request)),
+    },
+    records: {
+      read: (keys) => wire.send("records.read", () => inner.records.read(keys)),
+      swap: (swaps) => wire.send("records.swap", () => inner.records.swap(swaps)),
+      scan: (request) => wire.send("records.scan", () => inner.records.scan(request)),
+    },
+  };
+}
+
+/**
+ * The engine itself writes no entries yet; what will (dead letters, audits) sends them with the
+ * settle, as is done here. Which settles carry some follows from the fence, so a repeat is the same.
+ */
+function withEntries(settlement: Settlement): Settlement {
+  const { id, fence, spawn } = settlement;
+  const sent = { ...settlement, ...(spawn && { spawn: [...spawn] }) };
+  if (fence % 3 === 0) return { ...sent, entries: [entry("entry", id, fence)] };
+  if (fence % 7 === 0) return { ...sent, outbox: [entry("relayed", id, fence)] };
+  return sent;
+}
+
+function entry(kind: string, jobId: string, fence: number): LedgerEntry {
+  return {
+    id: `${kind}/${jobId}/${fence}`,
+    kind,
+    jobId,
+    type: null,
+    queue: null,
+    group: null,
+    category: null,
+    state: "open",
+    body: "{}",
+    at: null,
+  };
+}

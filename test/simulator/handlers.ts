@@ -1,0 +1,205 @@
+/**
+ * Handlers that do random things. Each run draws what it will do: a few actions, then an ending. In
+ * calm weather they simply succeed, so that everything comes to an end; killers kill in any weather.
+ */
+import { PermanentError, RetryAfterError } from "../../packages/holdfast/src/core/errors.ts";
+import type { Handler } from "../../packages/holdfast/src/engine/registry.ts";
+import type { RunningJob } from "../../packages/holdfast/src/engine/run/running-job.ts";
+import { sleep, type Runtime } from "../../packages/holdfast/src/engine/runtime.ts";
+import { CONTRACTS, KINDS, QUEUES, type Kind } from "./contracts.ts";
+import type { Draw } from "./draw.ts";
+import type { Judge } from "./judge.ts";
+import type { Run } from "./watcher.ts";
+
+export interface HandlerHost {
+  readonly draw: Draw;
+  readonly judge: Judge;
+  readonly leaseMs: number;
+  readonly isCalm: () => boolean;
+  readonly process: {
+    readonly name: string;
+    readonly runtime: Runtime;
+    readonly isAlive: boolean;
+    /** It has just been frozen, and its timers have not all spoken yet. */
+    readonly isWaking: boolean;
+    kill(run: Run): void;
+  };
+  readonly note: (text: string, jobId: string) => void;
+}
+
+type Action = "pause" | "nap" | "sleep" | "step" | "save" | "progress" | "log" | "spawn";
+type Ending = "return" | "throw" | "permanent" | "retryAfter" | "snooze" | "cancel" | "network";
+
+const ACTIONS: Readonly<Record<Kind, Readonly<Partial<Record<Action, number>>>>> = {
+  quick: { pause: 1 },
+  mixed: { pause: 4, nap: 3, sleep: 1, progress: 2, log: 2, step: 1, spawn: 2 },
+  once: { pause: 2, nap: 2, sleep: 1 },
+  steps: { step: 5, pause: 2, nap: 1, spawn: 1 },
+  saver: { save: 5, pause: 2, nap: 1, spawn: 1 },
+  parent: { spawn: 4, pause: 1, nap: 2, sleep: 1 },
+  timed: { nap: 3, pause: 1 },
+  stubborn: { sleep: 2, nap: 2, step: 1, spawn: 2 },
+  stranger: { pause: 1 },
+  killer: { pause: 1 },
+};
+
+const ENDINGS: Readonly<Record<Ending, number>> = {
+  return: 14,
+  throw: 3,
+  permanent: 0.5,
+  retryAfter: 1,
+  snooze: 1,
+  cancel: 0.5,
+  network: 1,
+};
+
+export function handlerOf(kind: Kind, host: HandlerHost): Handler {
+  return async (job) => {
+    const { process, judge, draw, isCalm, note } = host;
+    // The process died earlier in this very moment: nothing of it runs any more.
+    if (!process.isAlive) return forever();
+    const run: Run = { jobId: job.id, fence: job.fence, process: process.name };
+    judge.tell((watcher) => watcher.handlerStarted?.(run, job.checkpoint));
+    note(`${process.name} starts ${kind}, attempt ${job.attempt}`, job.id);
+    const doing = new Doing(job, run, host, kind === "stubborn");
+    if (kind === "killer") {
+      if (draw.chance(0.7)) await doing.rest(draw.between(0, 200));
+      process.kill(run);
+      return forever();
+    }
+    const length = kind === "quick" ? 1 : draw.whole(0, 6);
+    for (let done = 0; done < length; done += 1) {
+      await doing.act(isCalm() ? "pause" : draw.weighted(ACTIONS[kind]));
+    }
+    return doing.end(isCalm() ? "return" : draw.weighted(ENDINGS));
+  };
+}
+
+function forever(): Promise<never> {
+  return new Promise(() => {});
+}
+
+/** One run, and what it does next. */
+class Doing {
+  readonly #job: RunningJob;
+  readonly #run: Run;
+  readonly #host: HandlerHost;
+  readonly #isStubborn: boolean;
+  #steps = 0;
+  #saved: number;
+
+  constructor(job: RunningJob, run: Run, host: HandlerHost, isStubborn: boolean) {
+    this.#job = job;
+    this.#run = run;
+    this.#host = host;
+    this.#isStubborn = isStubborn;
+    this.#saved = (job.checkpoint as { readonly n: number } | undefined)?.n ?? 0;
+  }
+
+  async act(action: Action): Promise<void> {
+    const { draw, leaseMs } = this.#host;
+    const job = this.#job;
+    this.#show();
+    switch (action) {
+      case "pause":
+        return this.rest(draw.between(0, 30));
+      case "nap":
+        return this.rest(draw.between(50, 1_500));
+      case "sleep":
+        return this.rest(draw.between(0.3, 2) * leaseMs);
+      case "step":
+        return this.#step(`s${(this.#steps += 1)}`);
+      case "save":
+        // Several in a row: one that was given up may arrive after the next.
+        for (let left = 3; left > 0; left -= 1) await this.#save();
+        return;
+      case "progress":
+        return job.progress(draw.whole(0, 100));
+      case "log":
+        return job.log(`line ${draw.whole(0, 9)}`);
+      case "spawn":
+        return this.#spawn();
+    }
+  }
+
+  async #save(): Promise<void> {
+    const n = this.#saved + 1;
+    await this.#job.save({ n });
+    this.#saved = n;
+    this.#host.judge.tell((watcher) => watcher.saved?.(this.#run, n));
+  }
+
+  end(ending: Ending): unknown {
+    this.#show();
+    const { draw } = this.#host;
+    switch (ending) {
+      case "return":
+        return { done: this.#run.fence };
+      case "throw":
+        throw new Error("simulated failure");
+      case "permanent":
+        throw new PermanentError("simulated permanent failure");
+      case "retryAfter":
+        throw new RetryAfterError(draw.whole(0, 3_000));
+      case "snooze":
+        return this.#job.snooze(draw.whole(0, 3_000));
+      case "cancel":
+        return this.#job.cancel("simulated");
+      case "network":
+        throw Object.assign(new Error("simulated reset"), { code: "ECONNRESET" });
+    }
+  }
+
+  /** Ends early when the signal aborts, unless the handler does not listen. */
+  async rest(ms: number): Promise<void> {
+    const { signal } = this.#job;
+    const rested = sleep(this.#host.process.runtime, ms);
+    if (this.#isStubborn) return rested;
+    await new Promise<void>((resolve, reject) => {
+      const stop = () => reject(signal.reason as Error);
+      if (signal.aborted) stop();
+      signal.addEventListener("abort", stop, { once: true });
+      void rested.then(() => {
+        signal.removeEventListener("abort", stop);
+        resolve();
+      });
+    });
+    this.#show();
+  }
+
+  async #step(name: string): Promise<void> {
+    const { judge, draw } = this.#host;
+    const value = await this.#job.step(name, async () => {
+      judge.tell((watcher) => watcher.stepStarted?.(this.#run, name));
+      if (draw.chance(0.5)) await this.rest(draw.between(0, 300));
+      return `${name} by ${this.#run.fence}`;
+    });
+    judge.tell((watcher) => watcher.stepEnded?.(this.#run, name, value));
+  }
+
+  async #spawn(): Promise<void> {
+    const { judge, draw } = this.#host;
+    const kind = draw.pick(KINDS.filter((one) => one !== "killer" && one !== "parent"));
+    const id = await this.#job.spawn(
+      CONTRACTS[kind],
+      { of: this.#run.fence },
+      {
+        ...(draw.chance(0.5) && { queue: draw.pick(QUEUES) }),
+        ...(draw.chance(0.3) && {
+          idempotencyKey: `child-${draw.whole(1, 5)}`,
+          onConflict: "return",
+        }),
+        ...(draw.chance(0.3) && { delayMs: draw.whole(0, 3_000) }),
+      },
+    );
+    judge.tell((watcher) => watcher.spawned?.(this.#run, id));
+  }
+
+  #show(): void {
+    const { judge, process } = this.#host;
+    // Right after a freeze the timer that tells it may still be waiting for its turn.
+    if (process.isWaking) return;
+    const isAborted = this.#job.signal.aborted;
+    judge.tell((watcher) => watcher.acted?.(this.#run, isAborted));
+  }
+}
