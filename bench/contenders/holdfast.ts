@@ -50,7 +50,7 @@ function sessionOf(hf: frontDoor.Holdfast): Session {
       const answers = await hf.enqueueAll(
         payloads.map((payload, index) =>
           job.of(payload, {
-            ...(groupOf ? { groupKey: groupOf(index) } : {}),
+            ...(groupOf ? { group: groupOf(index) } : {}),
             ...(delayMs === undefined ? {} : { delayMs }),
           }),
         ),

@@ -94,8 +94,8 @@ export function tourJobs(hf: Holdfast) {
   function items(run: string): JobItem[] {
     const times = <T>(count: number, make: (n: number) => T) =>
       Array.from({ length: count }, (_, n) => make(n));
-    const waiting = Object.entries(TENANTS).flatMap(([groupKey, count]) =>
-      times(count, (n) => work.of({ n }, { groupKey })),
+    const waiting = Object.entries(TENANTS).flatMap(([group, count]) =>
+      times(count, (n) => work.of({ n }, { group })),
     );
     return [
       ...waiting,

@@ -64,7 +64,7 @@ export function planJob(
     isForgotten,
     options: {
       ...(isRepeatable && { idempotencyKey: key }),
-      ...(random() < 0.3 && { groupKey: `g${Math.floor(random() * GROUPS)}` }),
+      ...(random() < 0.3 && { group: `g${Math.floor(random() * GROUPS)}` }),
       ...(random() < 0.1 && { priority: Math.floor(random() * 200) }),
       ...(random() < 0.05 && { delayMs: Math.floor(random() * 0.2 * unitMs) }),
     },

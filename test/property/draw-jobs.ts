@@ -2,7 +2,7 @@
 import { HISTORY_LENGTH, LOG_LENGTH } from "../../packages/holdfast/src/core/job.ts";
 import type { DedupeKey, Failure, Step } from "../../packages/holdfast/src/core/job.ts";
 import type { Outcome } from "../../packages/holdfast/src/core/outcome.ts";
-import type { Riders } from "../../packages/holdfast/src/core/store.ts";
+import type { Updates } from "../../packages/holdfast/src/core/store.ts";
 import { drawEntry } from "./draw-records.ts";
 import type { Draw } from "./draw.ts";
 import type { Arbitrary } from "./fast-check.ts";
@@ -28,8 +28,8 @@ const CHARGED: Step = { name: "charge", value: "1" };
 const CHARGED_AGAIN: Step = { name: "charge", value: "2" };
 const MAILED: Step = { name: "mail", value: "{}" };
 
-/** Only what is there: an absent rider leaves everything as it is. */
-const RIDERS: readonly Riders[] = [
+/** Only what is there: an absent update leaves everything as it is. */
+const UPDATES: readonly Updates[] = [
   { progress: { percent: 50, message: null } },
   { progress: { percent: 0, message: "rendered ☃" } },
   { logs: ["one line"] },
@@ -163,7 +163,7 @@ function drawOutcome(draw: Draw): Arbitrary<Outcome> {
 export function drawRenewal(draw: Draw): Arbitrary<DrawnRenewal> {
   return draw.record<DrawnRenewal>({
     lease: drawLease(draw),
-    riders: draw.rarely(draw.from(RIDERS)),
+    updates: draw.rarely(draw.from(UPDATES)),
     order: draw.from([null, 1, 2, 3]),
   });
 }
@@ -171,7 +171,7 @@ export function drawRenewal(draw: Draw): Arbitrary<DrawnRenewal> {
 export function drawSettlement(draw: Draw): Arbitrary<DrawnSettlement> {
   return draw.record<DrawnSettlement>({
     lease: drawLease(draw),
-    riders: draw.rarely(draw.from(RIDERS)),
+    updates: draw.rarely(draw.from(UPDATES)),
     outcome: drawOutcome(draw),
     spawn: draw.few(drawJob(draw)),
     entries: draw.fewHere(drawEntry(draw)),

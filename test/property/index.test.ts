@@ -60,7 +60,7 @@ const PLANTED: Record<string, Plant> = {
     ...store,
     renew: (renewals, leaseMs) =>
       store.renew(
-        renewals.map(({ riders: _, ...renewal }) => renewal),
+        renewals.map(({ updates: _, ...renewal }) => renewal),
         leaseMs,
       ),
   }),

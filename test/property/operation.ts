@@ -20,7 +20,7 @@ import type {
   JobFilter,
   LeaseRequest,
   Retention,
-  Riders,
+  Updates,
 } from "../../packages/holdfast/src/core/store.ts";
 
 /** From now, by the store's clock; negative: before now. */
@@ -49,7 +49,7 @@ export interface DrawnLease {
 
 export interface DrawnWrite {
   readonly lease: DrawnLease;
-  readonly riders: Riders | null;
+  readonly updates: Updates | null;
 }
 
 export interface DrawnRenewal extends DrawnWrite {

@@ -7,7 +7,7 @@ import type {
   JobFilter,
   LeaseRef,
   Renewal,
-  Riders,
+  Updates,
   Settlement,
 } from "../../packages/holdfast/src/core/store.ts";
 import type { Book } from "./book.ts";
@@ -63,11 +63,11 @@ function many<T>(length: number, item: (index: number) => T): T[] {
 
 /** Empty if it names a lease that was never taken. */
 function write(
-  { lease, riders }: DrawnWrite,
+  { lease, updates }: DrawnWrite,
   { book }: Moment,
-): (LeaseRef & { riders?: Riders })[] {
+): (LeaseRef & { updates?: Updates })[] {
   const ref = book.lease(lease);
-  return ref === null ? [] : [riders === null ? ref : { ...ref, riders }];
+  return ref === null ? [] : [updates === null ? ref : { ...ref, updates }];
 }
 
 export function renewal({ order, ...drawn }: DrawnRenewal, moment: Moment): Renewal[] {

@@ -104,7 +104,7 @@ function someJobs(count: number): RaceJob[] {
     const group = GROUPS[index % GROUPS.length] ?? "";
     const first = FIRST_ENDS[index % FIRST_ENDS.length] ?? "succeed";
     const payload = { turns: index % 7, first };
-    return group === "" ? { payload } : { payload, options: { groupKey: group } };
+    return group === "" ? { payload } : { payload, options: { group: group } };
   });
 }
 

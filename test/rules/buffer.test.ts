@@ -80,7 +80,7 @@ describe.each(STORES)("what a worker may keep to itself on %s", (name) => {
     hf.handle("quick", () => void (ran += 1));
     await hf.limit({ queue: "default", group: "capped" }, { maxActive: 2 });
     await hf.enqueueAll([
-      ...many("quick", 40).map((job) => ({ ...job, groupKey: "capped" })),
+      ...many("quick", 40).map((job) => ({ ...job, group: "capped" })),
       ...many("quick", 2_000),
     ]);
     await hf.work({ concurrency: 5 });

@@ -36,7 +36,7 @@ describe.each(STORES)("the ledger of jobs on %s", (name) => {
     const process = world.process({ ledger: "store" });
     const { hf } = process;
     failing(process);
-    const { id } = await hf.enqueue("work", 1, { groupKey: "tenant-7" });
+    const { id } = await hf.enqueue("work", 1, { group: "tenant-7" });
     await hf.work();
     await world.advance(1_000);
     expect(await hf.job(id)).toMatchObject({ status: "dead" });
@@ -144,7 +144,7 @@ describe.each(STORES)("the ledger of jobs on %s", (name) => {
     await world.advance(2_000);
     const { entries } = await process.hf.ledger({ kind: "failure" });
     expect(entries.at(-1)?.at.getTime()).toBe(diedAt);
-    // An operator's deed waits beside the jobs too.
+    // An operator's action waits beside the jobs too.
     const audits = await process.hf.ledger({ kind: "audit" });
     expect(audits.entries).toMatchObject([{ body: { action: "retry", by: "ada" } }]);
     expect(audits.entries[0]?.at.getTime()).toBe(diedAt);

@@ -15,7 +15,7 @@ export interface OperatorOptions {
   readonly onSurprise: (error: unknown) => void;
 }
 
-const DEEDS = {
+const ACTIONS = {
   cancel: 4,
   retry: 4,
   remove: 2,
@@ -71,10 +71,10 @@ export class SimOperator {
   async #do(): Promise<unknown> {
     const { draw, book, process } = this.#options;
     const { hf, store } = process();
-    const deed = draw.weighted(DEEDS);
+    const action = draw.weighted(ACTIONS);
     const queue = draw.pick(QUEUES);
     const line = this.#line(queue);
-    switch (deed) {
+    switch (action) {
       case "cancel":
         return this.#withJob(draw.pick(["queued", "processing"]), "processing", (job) =>
           hf.cancel(job.id, WHY),
@@ -101,7 +101,7 @@ export class SimOperator {
       case "release": {
         const hold = { forMs: draw.whole(50, 8_000), reason: "simulated", by: null };
         const change = { queue, group: line.group ?? null, owner: draw.pick(OWNERS) };
-        return store.hold([{ ...change, hold: deed === "hold" ? hold : null }]);
+        return store.hold([{ ...change, hold: action === "hold" ? hold : null }]);
       }
       case "limit":
         return hf.limit(
@@ -169,10 +169,10 @@ export class SimOperator {
   async #withJob(
     one: JobFacts["status"],
     other: JobFacts["status"],
-    deed: (job: JobFacts) => Promise<unknown>,
+    action: (job: JobFacts) => Promise<unknown>,
   ): Promise<unknown> {
     const { book, draw } = this.#options;
     const jobs = [...book.jobs.values()].filter(({ status }) => status === one || status === other);
-    return jobs.length === 0 ? null : deed(draw.pick(jobs));
+    return jobs.length === 0 ? null : action(draw.pick(jobs));
   }
 }

@@ -118,7 +118,7 @@ export class Producers {
       priority: draw.pick(PRIORITIES),
       ...this.#drawDue(),
       ...(settings.groups > 0 &&
-        draw.chance(0.7) && { groupKey: `g${draw.whole(1, settings.groups)}` }),
+        draw.chance(0.7) && { group: `g${draw.whole(1, settings.groups)}` }),
       ...(draw.chance(0.2) && { queue: draw.pick(QUEUES) }),
       ...(draw.chance(0.1) && { maxAttempts: draw.whole(1, 6) }),
       ...(key !== null && {

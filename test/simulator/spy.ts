@@ -77,9 +77,9 @@ export function spiedStore(real: () => Store, options: SpyOptions): Store {
       const results = await done(real().renew(renewals, leaseMs));
       say(
         "renew",
-        renewals.map(({ id, fence, riders }, at) => [
+        renewals.map(({ id, fence, updates }, at) => [
           id,
-          `${describe.fence(fence)} ${results[at]}${riders ? ` with ${Object.keys(riders).join()}` : ""}`,
+          `${describe.fence(fence)} ${results[at]}${updates ? ` with ${Object.keys(updates).join()}` : ""}`,
         ]),
       );
       judge.renewed(renewals, results, { leaseMs });

@@ -86,8 +86,8 @@ describe("Holdfast", () => {
     const ran: string[] = [];
     hf.define({ type: "t", queue: "q", run: (job) => void ran.push(job.group ?? "none") });
     await hf.pause({ queue: "q", group: "held" }, { reason: "provider down", by: "ada" });
-    const held = await hf.enqueue("t", null, { groupKey: "held" });
-    const free = await hf.enqueue("t", null, { groupKey: "free" });
+    const held = await hf.enqueue("t", null, { group: "held" });
+    const free = await hf.enqueue("t", null, { group: "free" });
     await hf.work();
     await hf.waitFor(free);
     expect(ran).toEqual(["free"]);

@@ -27,7 +27,7 @@ import type {
   RetryOptions,
   WhyOptions,
 } from "./engine/operate/operator.ts";
-import { putTogether, type Parts } from "./engine/create-engine.ts";
+import { createEngine, type Parts } from "./engine/create-engine.ts";
 import type { EnqueueAnswer, Receipt, ReceiptStatus } from "./engine/produce/producer.ts";
 import type { Handler } from "./engine/registry.ts";
 import type { RunningJob } from "./engine/run/running-job.ts";
@@ -65,7 +65,7 @@ export class Holdfast<
 
   constructor(options: HoldfastOptions<Jobs, How>) {
     checkNode();
-    this.#parts = putTogether(checkHoldfastOptions(options), () => this.#ready());
+    this.#parts = createEngine(checkHoldfastOptions(options), () => this.#ready());
   }
 
   /** A contract and its handler in one. */
@@ -258,19 +258,19 @@ export class Holdfast<
   async ledger(query: LedgerQuery = {}): Promise<LedgerEntries> {
     this.#refuseClosed();
     // One that is elsewhere answers without the store of the jobs.
-    const { bookkeeper } = this.#parts;
-    if (bookkeeper.home === "store") await this.#ready();
-    return readLedger(bookkeeper, query);
+    const { ledgerWriter } = this.#parts;
+    if (ledgerWriter.home === "store") await this.#ready();
+    return readLedger(ledgerWriter, query);
   }
 
   /** Does this process do its work? For a readiness probe: it asks nobody and answers at once. */
   health(): Health {
-    const { hasStore, producer, bookkeeper, spooler } = this.#parts;
+    const { hasStore, producer, ledgerWriter, spooler } = this.#parts;
     return healthOf({
       workers: [...this.#workers].flatMap((worker) => worker.health ?? []),
       // Without a store nobody is away.
-      producer: hasStore ? producer.pulse : null,
-      ledger: bookkeeper.home === "elsewhere" ? bookkeeper.pulse : null,
+      producer: hasStore ? producer.lastAnswer : null,
+      ledger: ledgerWriter.home === "elsewhere" ? ledgerWriter.lastAnswer : null,
       spooled: spooler?.size ?? null,
     });
   }
@@ -297,7 +297,7 @@ export class Holdfast<
   }
 
   async #close(options: { readonly graceMs?: number }): Promise<void> {
-    const { inline, producer, spooler, waiter, store, bookkeeper, runtime } = this.#parts;
+    const { inline, producer, spooler, waiter, store, ledgerWriter, runtime } = this.#parts;
     await Promise.all([
       inline?.close(options.graceMs ?? GRACE_MS),
       ...[...this.#workers].map((worker) => worker.stop(options)),
@@ -306,8 +306,8 @@ export class Holdfast<
     await spooler?.close();
     waiter.close(new ClosedError("this Holdfast was closed while you waited"));
     await store.close();
-    await waitAtMost(runtime, bookkeeper.idle(), LAST_ENTRIES_MS);
-    await bookkeeper.close();
+    await waitAtMost(runtime, ledgerWriter.idle(), LAST_ENTRIES_MS);
+    await ledgerWriter.close();
   }
 
   /** Not `async`: to wait here once more was a twentieth of what an enqueue costs. */

@@ -52,7 +52,7 @@ const welcome = () =>
       idempotencyTtlMs: 86_400_000,
       onDuplicate: "return",
       maxAttempts: 3,
-      groupKey: "tenant-7",
+      group: "tenant-7",
     },
   );
 const first = await welcome();

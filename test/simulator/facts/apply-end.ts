@@ -4,7 +4,7 @@ import type { Outcome } from "../../../packages/holdfast/src/core/outcome.ts";
 import type { Settlement, SettleResult } from "../../../packages/holdfast/src/core/store.ts";
 import { applyInsert, expectedInsert, freeKey } from "./apply-insert.ts";
 import type { Book } from "./book.ts";
-import { applyRiders, isHolder } from "./holder.ts";
+import { applyUpdates, isHolder } from "./holder.ts";
 import type { JobFacts } from "./job-facts.ts";
 
 export function expectedSettle(book: Book, { id, fence }: Settlement): SettleResult {
@@ -18,7 +18,7 @@ export function expectedSettle(book: Book, { id, fence }: Settlement): SettleRes
 export function applySettle(book: Book, settlement: Settlement): void {
   const job = book.jobs.get(settlement.id);
   if (!isHolder(job, settlement.fence)) return;
-  applyRiders(job, settlement.riders, settlement.fence);
+  applyUpdates(job, settlement.updates, settlement.fence);
   job.settledFence = job.fence;
   conclude(book, job, settlement.outcome);
   if (settlement.discard && job.finishedAt !== null) bury(book, job);

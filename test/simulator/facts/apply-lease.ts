@@ -2,7 +2,7 @@
 import type { LeasedJob, Renewal, RenewResult } from "../../../packages/holdfast/src/core/store.ts";
 import type { Book } from "./book.ts";
 import { endCancelled, requeue } from "./apply-end.ts";
-import { applyRiders, isHolder } from "./holder.ts";
+import { applyUpdates, isHolder } from "./holder.ts";
 import type { JobFacts } from "./job-facts.ts";
 
 export function applyLease(
@@ -25,7 +25,7 @@ export function applyLease(
     worker,
     process,
     grantedAt: book.clock.now,
-    ridersOrder: 0,
+    updatesOrder: 0,
     until: book.clock.after(leaseMs),
     spent,
     crashes: job.crashes,
@@ -43,9 +43,9 @@ export function applyRenewal(book: Book, renewal: Renewal, leaseMs: number): voi
   const job = book.jobs.get(renewal.id);
   if (!isHolder(job, renewal.fence) || !job.lease) return;
   job.lease.until = book.clock.after(leaseMs);
-  if (renewal.order !== undefined && renewal.order <= job.lease.ridersOrder) return;
-  job.lease.ridersOrder = renewal.order ?? job.lease.ridersOrder;
-  applyRiders(job, renewal.riders, renewal.fence);
+  if (renewal.order !== undefined && renewal.order <= job.lease.updatesOrder) return;
+  job.lease.updatesOrder = renewal.order ?? job.lease.updatesOrder;
+  applyUpdates(job, renewal.updates, renewal.fence);
 }
 
 export function applyReap(book: Book, job: JobFacts): void {

@@ -14,8 +14,8 @@ export interface LeaseFacts {
   readonly worker: string;
   readonly process: string;
   readonly grantedAt: number;
-  /** The count of the last renewal whose riders were written. */
-  ridersOrder: number;
+  /** The count of the last renewal whose updates were written. */
+  updatesOrder: number;
   /** By the store's clock. */
   until: number;
   /** What the lease added to `attempts`: nothing if they were all spent before. */

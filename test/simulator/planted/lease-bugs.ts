@@ -84,20 +84,21 @@ export const leaseBugs: readonly PlantedBug[] = [
     },
   })),
 
-  inStore("stale-riders", "what rides along with a stale renewal is written", (state, store) => ({
+  inStore("stale-updates", "what rides along with a stale renewal is written", (state, store) => ({
     async renew(renewals, leaseMs) {
       const results = await store.renew(renewals, leaseMs);
-      renewals.forEach(({ id, riders }, at) => {
+      renewals.forEach(({ id, updates }, at) => {
         const job = state.jobs.get(id);
-        if (results[at] === "lost" && job && riders?.checkpoint) job.checkpoint = riders.checkpoint;
-        if (results[at] === "lost" && job && riders?.steps) job.steps = [...riders.steps];
+        if (results[at] === "lost" && job && updates?.checkpoint)
+          job.checkpoint = updates.checkpoint;
+        if (results[at] === "lost" && job && updates?.steps) job.steps = [...updates.steps];
       });
       return results;
     },
   })),
 
   inStore(
-    "late-riders",
+    "late-updates",
     "an older renewal that arrives late puts its checkpoint back",
     (_, store) => ({
       renew: (renewals, leaseMs) =>

@@ -17,7 +17,7 @@ describe("checkEnqueueOptions", () => {
         onDuplicate: "return",
         onConflict: "throw",
         maxAttempts: 3,
-        groupKey: "tenant-7",
+        group: "tenant-7",
         queue: "mail",
         tags: ["a"],
         meta: { a: 1 },
@@ -61,7 +61,7 @@ describe("checkEnqueueOptions", () => {
   it("checks names, keys and tags", () => {
     for (const options of [
       { queue: "a b" },
-      { groupKey: "" },
+      { group: "" },
       { idempotencyKey: "" },
       { tags: "a" },
       { tags: [""] },
@@ -80,7 +80,7 @@ describe("checkEnqueueOptions", () => {
   it("names the option that was meant", () => {
     const meant = {
       delay: "delayMs",
-      group: "groupKey",
+      group: "group",
       attempts: "maxAttempts",
       prio: "priority",
       idempotencykey: "idempotencyKey",

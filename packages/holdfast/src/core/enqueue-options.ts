@@ -32,7 +32,7 @@ export interface EnqueueOptions {
   readonly onConflict?: "return" | "throw" | undefined;
   readonly maxAttempts?: number | undefined;
   /** Groups of a queue take fair turns. */
-  readonly groupKey?: string | undefined;
+  readonly group?: string | undefined;
   readonly queue?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   /** Kept with the job for people and programs; the handler may read it. */
@@ -60,7 +60,7 @@ const OPTIONS = [
   "onDuplicate",
   "onConflict",
   "maxAttempts",
-  "groupKey",
+  "group",
   "queue",
   "tags",
   "meta",
@@ -77,8 +77,7 @@ export function checkEnqueueOptions(options: EnqueueOptions): void {
   checkObject("enqueue options", options);
   refuseUnknown("enqueue", options, OPTIONS);
   checkPolicy(options);
-  const { delayMs, runAt, idempotencyKey, maxAttempts, groupKey, queue, tags, meta, trace } =
-    options;
+  const { delayMs, runAt, idempotencyKey, maxAttempts, group, queue, tags, meta, trace } = options;
   if (delayMs !== undefined) checkWhole("delayMs", delayMs, { min: 0, max: MAX_DURATION_MS });
   if (runAt !== undefined) {
     checkRunAt(runAt);
@@ -93,7 +92,7 @@ export function checkEnqueueOptions(options: EnqueueOptions): void {
   }
   if (maxAttempts !== undefined)
     checkWhole("maxAttempts", maxAttempts, { min: 1, max: MAX_ATTEMPTS });
-  if (groupKey !== undefined) checkName("group", groupKey);
+  if (group !== undefined) checkName("group", group);
   if (queue !== undefined) checkName("queue", queue);
   if (tags !== undefined) checkTags(tags);
   if (meta !== undefined) checkObject("meta", meta);

@@ -37,7 +37,7 @@ it("checkOneOf lists the choices", () => {
 });
 
 describe("refuseUnknown", () => {
-  const allowed = ["priority", "delayMs", "runAt", "idempotencyKey", "maxAttempts", "groupKey"];
+  const allowed = ["priority", "delayMs", "runAt", "idempotencyKey", "maxAttempts", "group"];
 
   it("names the option that was meant", () => {
     const meant: Record<string, string> = {
@@ -45,7 +45,7 @@ describe("refuseUnknown", () => {
       delay: "delayMs",
       delayms: "delayMs",
       run_at: "runAt",
-      key: "groupKey",
+      key: "group",
       attempts: "maxAttempts",
     };
     for (const [typed, nearest] of Object.entries(meant)) {

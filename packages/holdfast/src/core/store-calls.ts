@@ -92,7 +92,7 @@ export interface LeasedJob extends LeaseRef {
 }
 
 /** Written under the fence of the call that carries them. */
-export interface Riders {
+export interface Updates {
   readonly progress?: Progress;
   /** Appended; the store adds its time and keeps the last `LOG_LENGTH`. */
   readonly logs?: readonly string[];
@@ -103,11 +103,11 @@ export interface Riders {
 }
 
 export interface Renewal extends LeaseRef {
-  readonly riders?: Riders;
+  readonly updates?: Updates;
   /**
    * Counts the renewals of one attempt that carry something. One that is not above the last written
    * under its fence is a repeat, or was given up and arrives late: it extends the lease, and its
-   * riders are passed over. Without a count they are always written.
+   * updates are passed over. Without a count they are always written.
    */
   readonly order?: number;
 }
@@ -116,7 +116,7 @@ export type RenewResult = "kept" | "lost" | "cancel";
 
 export interface Settlement extends LeaseRef {
   readonly outcome: Outcome;
-  readonly riders?: Riders;
+  readonly updates?: Updates;
   readonly spawn?: readonly NewJob[];
   /** For this store's own ledger. */
   readonly entries?: readonly LedgerEntry[];

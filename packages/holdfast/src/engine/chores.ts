@@ -3,7 +3,7 @@
  * outbox, prune what is past its keeping, here and in the ledger, say how full the store's memory is. No
  * leader: every chore may run anywhere, at the same time, twice.
  */
-import type { Bookkeeper } from "./settle/ledger-writer.ts";
+import type { LedgerWriter } from "./settle/ledger-writer.ts";
 import type { Events } from "./events.ts";
 import type { Logger } from "./logger.ts";
 import { Relay } from "./settle/relay.ts";
@@ -25,7 +25,7 @@ export interface ChoresOptions {
   readonly logger: Logger;
   readonly events: Events;
   readonly retention: Retention;
-  readonly bookkeeper: Bookkeeper;
+  readonly ledgerWriter: LedgerWriter;
   readonly leaseMs: number;
 }
 
@@ -44,16 +44,16 @@ export class Chores {
   start(): void {
     const reapEveryMs = Math.min(REAP_EVERY_MS, this.#options.leaseMs / 5);
     this.#repeat("reap", reapEveryMs, () => this.#reap());
-    const { link, bookkeeper, logger } = this.#options;
-    const relay = new Relay({ link, bookkeeper, isStopped: () => this.#stopped });
-    this.#repeat("relay", RELAY_EVERY_MS, () => relay.carryHome());
+    const { link, ledgerWriter, logger } = this.#options;
+    const relay = new Relay({ link, ledgerWriter, isStopped: () => this.#stopped });
+    this.#repeat("relay", RELAY_EVERY_MS, () => relay.relayLocal());
     this.#repeat("prune", PRUNE_EVERY_MS, () => this.#prune());
     this.#repeat("report memory", REPORT_MEMORY_EVERY_MS, async () =>
       reportMemory(link.store.info(), logger),
     );
-    if (bookkeeper.home === "nowhere") return;
-    if (bookkeeper.home === "elsewhere") {
-      this.#repeat("relay to the ledger", RELAY_EVERY_MS, () => relay.carryAway());
+    if (ledgerWriter.home === "nowhere") return;
+    if (ledgerWriter.home === "elsewhere") {
+      this.#repeat("relay to the ledger", RELAY_EVERY_MS, () => relay.relayToLedger());
     }
     this.#repeat("trim the ledger", PRUNE_EVERY_MS, () => this.#trim());
   }
@@ -86,9 +86,9 @@ export class Chores {
 
   async #reap(): Promise<number | void> {
     const { link, runtime, leaseMs, events } = this.#options;
-    const missingMs = (): number => leaseMs - link.touch.lengthMs(runtime.monotonic());
+    const missingMs = (): number => leaseMs - link.contact.lengthMs(runtime.monotonic());
     if (missingMs() > 0) {
-      // Not long enough in touch: live workers must have had their chance to renew.
+      // Not long enough in contact: live workers must have had their chance to renew.
       await link.call((store) => store.now());
       return missingMs();
     }
@@ -113,12 +113,12 @@ export class Chores {
 
   /** Never through the link: a ledger that is away is no reason to doubt the store. */
   async #trim(): Promise<void> {
-    const { bookkeeper, retention } = this.#options;
+    const { ledgerWriter, retention } = this.#options;
     for (const { kind, olderThanMs } of retention.ledger) {
       const request = { kind, olderThanMs, limit: PRUNE_STEP };
       let trimmed;
       do {
-        trimmed = await bookkeeper.ask((ledger) => ledger.trim(request));
+        trimmed = await ledgerWriter.ask((ledger) => ledger.trim(request));
       } while (trimmed === PRUNE_STEP && !this.#stopped);
     }
   }

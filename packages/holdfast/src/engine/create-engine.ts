@@ -2,7 +2,7 @@
 import type { JobContract } from "../core/contract.ts";
 import type { LedgerStore } from "../core/ledger.ts";
 import type { Store } from "../core/store.ts";
-import { Bookkeeper } from "./settle/ledger-writer.ts";
+import { LedgerWriter } from "./settle/ledger-writer.ts";
 import { Composer } from "./produce/compose-job.ts";
 import { Events } from "./events.ts";
 import { InlineRunner } from "./produce/inline-runner.ts";
@@ -41,7 +41,7 @@ export interface Parts {
   readonly events: Events;
   readonly retention: Retention;
   readonly composer: Composer;
-  readonly bookkeeper: Bookkeeper;
+  readonly ledgerWriter: LedgerWriter;
   /** Null unless jobs may run in their callers. */
   readonly inline: InlineRunner | null;
   /** Null unless jobs may be spooled. */
@@ -52,15 +52,15 @@ export interface Parts {
 }
 
 /** `ready` resolves once the store is open. */
-export function putTogether(options: EngineOptions, ready: () => Promise<void>): Parts {
+export function createEngine(options: EngineOptions, ready: () => Promise<void>): Parts {
   const { store, hasStore, runtime, logger, maxPayloadBytes } = options;
   const registry = new Registry();
   for (const contract of options.jobs) registry.addContract(contract as JobContract);
   const events = new Events(logger);
   const composer = new Composer({ runtime, registry, maxPayloadBytes });
-  const bookkeeper = new Bookkeeper({ store, ledger: options.ledger, runtime, logger });
+  const ledgerWriter = new LedgerWriter({ store, ledger: options.ledger, runtime, logger });
   const inline = options.isInline
-    ? new InlineRunner({ runtime, logger, events, registry, composer, bookkeeper, hasStore })
+    ? new InlineRunner({ runtime, logger, events, registry, composer, ledgerWriter, hasStore })
     : null;
   const spooler = options.spool
     ? new Spooler({
@@ -70,10 +70,10 @@ export function putTogether(options: EngineOptions, ready: () => Promise<void>):
     : null;
   const producer = new Producer({ store, runtime, composer, ready, spooler, inline });
   return {
-    ...{ store, hasStore, runtime, logger, registry, events, composer, bookkeeper },
+    ...{ store, hasStore, runtime, logger, registry, events, composer, ledgerWriter },
     ...{ inline, spooler, producer },
     retention: new Retention(options.retention),
-    operator: new Operator({ store, runtime, registry, bookkeeper, maxPayloadBytes }),
+    operator: new Operator({ store, runtime, registry, ledgerWriter, maxPayloadBytes }),
     waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
   };
 }

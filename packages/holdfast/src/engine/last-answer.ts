@@ -2,7 +2,7 @@
 import { StoreUnavailableError } from "../core/errors.ts";
 import type { Runtime } from "./runtime.ts";
 
-export class Pulse {
+export class LastAnswer {
   readonly #runtime: Runtime;
   #lastAt: number | null = null;
   #lastMonotonic = -Infinity;

@@ -1,35 +1,35 @@
 /**
  * One way to the store for everything a worker does: opened once, every answer noted, so that the
- * chores know whether this process has been in touch, and people hear of an outage once, not a
+ * chores know whether this process has been in contact, and people hear of an outage once, not a
  * thousand times.
  */
 import { HoldfastError, StoreUnavailableError } from "../core/errors.ts";
 import { BATCH_ITEMS } from "../core/job.ts";
 import type { Store } from "../core/store.ts";
 import type { Logger } from "./logger.ts";
-import { Pulse } from "./last-answer.ts";
+import { LastAnswer } from "./last-answer.ts";
 import type { Runtime } from "./runtime.ts";
-import type { Touch } from "./lease/contact.ts";
+import type { Contact } from "./lease/contact.ts";
 
 export interface StoreLinkOptions {
   readonly store: Store;
   readonly runtime: Runtime;
   readonly logger: Logger;
-  readonly touch: Touch;
+  readonly contact: Contact;
 }
 
 export class StoreLink {
   readonly store: Store;
-  readonly touch: Touch;
-  readonly pulse: Pulse;
+  readonly contact: Contact;
+  readonly lastAnswer: LastAnswer;
   readonly #runtime: Runtime;
   readonly #logger: Logger;
   #away = false;
 
   constructor(options: StoreLinkOptions) {
     this.store = options.store;
-    this.touch = options.touch;
-    this.pulse = new Pulse(options.runtime);
+    this.contact = options.contact;
+    this.lastAnswer = new LastAnswer(options.runtime);
     this.#runtime = options.runtime;
     this.#logger = options.logger;
   }
@@ -40,20 +40,20 @@ export class StoreLink {
   }
 
   async call<Out>(verb: (store: Store) => Promise<Out>): Promise<Out> {
-    const asked = this.touch.asked(this.#runtime.monotonic());
+    const asked = this.contact.asked(this.#runtime.monotonic());
     try {
       const out = await verb(this.store);
-      this.touch.answered(asked, this.#runtime.monotonic());
-      this.pulse.answered();
+      this.contact.answered(asked, this.#runtime.monotonic());
+      this.lastAnswer.answered();
       if (this.#away) {
         this.#away = false;
         this.#logger.info("the store answers again");
       }
       return out;
     } catch (error) {
-      if (error instanceof StoreUnavailableError) this.touch.broken(asked);
-      else this.touch.answered(asked, this.#runtime.monotonic());
-      this.pulse.failed(error);
+      if (error instanceof StoreUnavailableError) this.contact.broken(asked);
+      else this.contact.answered(asked, this.#runtime.monotonic());
+      this.lastAnswer.failed(error);
       if (!this.#away && isRetryable(error)) {
         this.#away = true;
         this.#logger.warn("the store does not answer; trying again until it does", { error });

@@ -1,7 +1,7 @@
 /**
- * How long this process has been in unbroken touch with the store. After an outage longer than a
+ * How long this process has been in unbroken contact with the store. After an outage longer than a
  * lease every lease looks expired, although its holder lives: nobody may reap until the holders had
- * one lease length to renew. A process that was frozen itself has lost touch as well, so a long gap
+ * one lease length to renew. A process that was frozen itself has lost contact as well, so a long gap
  * between two answers counts as a break; and so does a call that waits that long for its own answer,
  * whatever others were answered meanwhile: it may be the renewal of what looks expired.
  */
@@ -9,7 +9,7 @@ export interface AskedCall {
   readonly askedAt: number;
 }
 
-export class Touch {
+export class Contact {
   readonly #longestGapMs: number;
   /** In the order in which they were asked. */
   readonly #open = new Set<AskedCall>();
@@ -41,7 +41,7 @@ export class Touch {
     this.#since = null;
   }
 
-  /** Milliseconds of unbroken touch up to `now`. */
+  /** Milliseconds of unbroken contact up to `now`. */
   lengthMs(now: number): number {
     const [oldest] = this.#open;
     if (this.#since === null || this.#isGap(oldest?.askedAt ?? now, now)) return 0;

@@ -5,7 +5,7 @@
  */
 import { JobCancelledError, LeaseLostError } from "../../core/errors.ts";
 import { BATCH_BYTES } from "../../core/job.ts";
-import type { Renewal, RenewResult, Riders } from "../../core/store.ts";
+import type { Renewal, RenewResult, Updates } from "../../core/store.ts";
 import type { Attempt } from "../run/attempt.ts";
 import { Batcher } from "../produce/batcher.ts";
 import type { Logger } from "../logger.ts";
@@ -13,7 +13,7 @@ import { sleep, type Runtime, type Timer } from "../runtime.ts";
 import { isRetryable, retryDelayMs, type StoreLink } from "../store-link.ts";
 
 /** Progress and logs are for people: about one write a second. */
-const RIDERS_EVERY_MS = 1_000;
+const UPDATES_EVERY_MS = 1_000;
 /** A tick this late means that something kept the event loop from turning. */
 const BLOCKED_MS = 1_000;
 
@@ -38,7 +38,7 @@ export class LeaseKeeper {
   #renewTimer: Timer | null = null;
   #expiryTimer: Timer | null = null;
   #expiryAt = Infinity;
-  #riderTimer: Timer | null = null;
+  #updateTimer: Timer | null = null;
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
@@ -47,7 +47,7 @@ export class LeaseKeeper {
       defer: (callback) => options.runtime.defer(callback),
       maxItems: options.link.batchItems,
       maxBytes: BATCH_BYTES,
-      bytesOf: ({ renewal }) => riderBytes(renewal.riders),
+      bytesOf: ({ renewal }) => updateBytes(renewal.updates),
       isolate: (error) => !isRetryable(error),
     });
   }
@@ -58,8 +58,8 @@ export class LeaseKeeper {
 
   /** Attempts still held are no longer renewed. */
   close(): void {
-    for (const timer of [this.#renewTimer, this.#expiryTimer, this.#riderTimer]) timer?.cancel();
-    this.#renewTimer = this.#expiryTimer = this.#riderTimer = null;
+    for (const timer of [this.#renewTimer, this.#expiryTimer, this.#updateTimer]) timer?.cancel();
+    this.#renewTimer = this.#expiryTimer = this.#updateTimer = null;
     this.#held.clear();
     this.#dirty.clear();
   }
@@ -95,22 +95,22 @@ export class LeaseKeeper {
   }
 
   /** Progress or log lines are waiting to ride along. */
-  ridersWait(attempt: Attempt): void {
+  updatesWait(attempt: Attempt): void {
     this.#dirty.add(attempt);
-    this.#riderTimer ??= this.#options.runtime.timer(RIDERS_EVERY_MS, () => {
-      this.#riderTimer = null;
+    this.#updateTimer ??= this.#options.runtime.timer(UPDATES_EVERY_MS, () => {
+      this.#updateTimer = null;
       for (const dirty of this.#dirty) this.#push(dirty);
       this.#dirty.clear();
     });
   }
 
   /** Resolves once the store has it, under the fence of this attempt. */
-  async write(attempt: Attempt, riders: Riders): Promise<void> {
+  async write(attempt: Attempt, updates: Updates): Promise<void> {
     const { runtime } = this.#options;
     for (let failures = 0; ;) {
       this.demand(attempt);
       try {
-        const renewal = attempt.renewalWith(riders);
+        const renewal = attempt.renewalWith(updates);
         const result = await attempt.orLost(this.#renewals.add({ attempt, renewal }));
         if (result === "lost") throw lostLease(attempt, "nothing more of it is stored");
         return;
@@ -142,10 +142,10 @@ export class LeaseKeeper {
   #push(attempt: Attempt): void {
     // What is being settled inside a caller's transaction has its row locked there.
     if (attempt.settledWithin || attempt.isLost) return;
-    const riders = attempt.takeRiders();
-    const renewal = riders ? attempt.renewalWith(riders) : attempt.ref;
+    const updates = attempt.takeUpdates();
+    const renewal = updates ? attempt.renewalWith(updates) : attempt.ref;
     this.#renewals.push({ attempt, renewal }, (error) => {
-      if (error !== null && riders) attempt.giveBackRiders(riders);
+      if (error !== null && updates) attempt.giveBackUpdates(updates);
     });
   }
 
@@ -206,11 +206,11 @@ function lostLease(attempt: Attempt, why: string): LeaseLostError {
   return new LeaseLostError(`the lease of job ${attempt.job.id} is lost: ${why}`);
 }
 
-function riderBytes(riders: Riders | undefined): number {
-  if (!riders) return 0;
-  let length = riders.checkpoint?.length ?? 0;
-  for (const line of riders.logs ?? []) length += line.length;
-  for (const step of riders.steps ?? []) length += step.value.length;
+function updateBytes(updates: Updates | undefined): number {
+  if (!updates) return 0;
+  let length = updates.checkpoint?.length ?? 0;
+  for (const line of updates.logs ?? []) length += line.length;
+  for (const step of updates.steps ?? []) length += step.value.length;
   // UTF-16 units to UTF-8 bytes, at worst.
   return length * 3;
 }

@@ -7,7 +7,7 @@ import type { Runtime } from "../runtime.ts";
 
 const WINDOW_MS = 100;
 
-export class Turnover {
+export class RecentStarts {
   readonly #runtime: Runtime;
   #windowEndsAt = -Infinity;
   #inWindow = 0;

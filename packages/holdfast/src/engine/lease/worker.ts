@@ -18,14 +18,14 @@ import type { WorkerHealth } from "../operate/health.ts";
 import { interleave } from "./interleave.ts";
 import { JobRunner, type JobRunnerOptions } from "../run/job-runner.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
-import { Pulse } from "../last-answer.ts";
+import { LastAnswer } from "../last-answer.ts";
 import { ABORT_PATIENCE_MS } from "../run/run-handler.ts";
 import { waitAtMost, type Timer } from "../runtime.ts";
 import { Settler } from "../settle/settler.ts";
 import { isRetryable, retryDelayMs, StoreLink } from "../store-link.ts";
 import { Suspects } from "./suspects.ts";
-import { Touch } from "./contact.ts";
-import { Turnover } from "./recent-starts.ts";
+import { Contact } from "./contact.ts";
+import { RecentStarts } from "./recent-starts.ts";
 import { UnknownTypes } from "../run/unknown-types.ts";
 import type { WorkSettings } from "./work-options.ts";
 
@@ -43,7 +43,7 @@ const SUSPECT_BACK_MS = 1_000;
 
 export type WorkerHost = Pick<
   JobRunnerOptions,
-  "runtime" | "logger" | "events" | "registry" | "retention" | "bookkeeper" | "compose"
+  "runtime" | "logger" | "events" | "registry" | "retention" | "ledgerWriter" | "compose"
 > & { readonly store: StoreLink["store"] };
 
 export class Worker {
@@ -55,7 +55,7 @@ export class Worker {
   readonly #settler: Settler;
   readonly #runner: JobRunner;
   readonly #chores: Chores;
-  readonly #leasePulse: Pulse;
+  readonly #lastLease: LastAnswer;
   readonly #running = new Set<Attempt>();
   readonly #waiting: Attempt[] = [];
   #phase: "working" | "stopping" | "stopped" = "working";
@@ -67,7 +67,7 @@ export class Worker {
   #pollTimer: Timer | null = null;
   #stopListening: () => void;
   #slotsFree: (() => void) | null = null;
-  readonly #turnover: Turnover;
+  readonly #recentStarts: RecentStarts;
   readonly #suspects: Suspects;
   #bufferTimer: Timer | null = null;
   #stopped: Promise<void> | null = null;
@@ -78,8 +78,8 @@ export class Worker {
     this.id = runtime.workerId();
     this.#host = host;
     this.#settings = settings;
-    const touch = new Touch({ longestGapMs: leaseMs / 2 });
-    this.#link = new StoreLink({ store, runtime, logger, touch });
+    const contact = new Contact({ longestGapMs: leaseMs / 2 });
+    this.#link = new StoreLink({ store, runtime, logger, contact });
     this.#keeper = new LeaseKeeper({ link: this.#link, runtime, logger, leaseMs, renewMs });
     const onAnswered = (): void => this.#fill();
     this.#settler = new Settler({ link: this.#link, runtime, logger, onAnswered });
@@ -91,8 +91,8 @@ export class Worker {
       unknownTypes: new UnknownTypes({ runtime, logger }),
     });
     this.#chores = new Chores({ ...host, link: this.#link, leaseMs });
-    this.#leasePulse = new Pulse(runtime);
-    this.#turnover = new Turnover(runtime);
+    this.#lastLease = new LastAnswer(runtime);
+    this.#recentStarts = new RecentStarts(runtime);
     this.#suspects = new Suspects({
       runtime,
       start: (suspect) => void this.#start(suspect),
@@ -127,14 +127,14 @@ export class Worker {
   get health(): WorkerHealth | null {
     if (this.#phase !== "working") return null;
     const { leaseMs } = this.#settings;
-    const { pulse } = this.#link;
+    const { lastAnswer } = this.#link;
     const isFull = this.#wanted().limit <= 0 || this.#suspects.keepQuiet;
-    const isClaiming = isFull || this.#leasePulse.ageMs <= leaseMs;
+    const isClaiming = isFull || this.#lastLease.ageMs <= leaseMs;
     return {
       id: this.id,
-      ok: isClaiming && pulse.ageMs <= leaseMs,
-      lastLeaseAt: this.#leasePulse.lastAt,
-      lastCallAt: pulse.lastAt,
+      ok: isClaiming && lastAnswer.ageMs <= leaseMs,
+      lastLeaseAt: this.#lastLease.lastAt,
+      lastCallAt: lastAnswer.lastAt,
       running: this.#running.size,
     };
   }
@@ -188,7 +188,7 @@ export class Worker {
         }),
       );
       this.#leaseFailures = 0;
-      this.#leasePulse.answered();
+      this.#lastLease.answered();
       this.#leasing = null;
       this.#accept(reply, sentAt);
       waitMs = this.#waitMs(reply);
@@ -237,7 +237,7 @@ export class Worker {
     if (this.#settler.size > MOST_UNSETTLED_BATCHES * batchItems)
       return { limit: 0, cappedLimit: 0 };
     const free = Math.max(0, concurrency - held);
-    const buffer = Math.min(BATCHES_AHEAD * batchItems, this.#turnover.lately());
+    const buffer = Math.min(BATCHES_AHEAD * batchItems, this.#recentStarts.lately());
     const limit = concurrency + buffer - held;
     return { limit: Math.min(limit, batchItems), cappedLimit: free };
   }
@@ -312,7 +312,7 @@ export class Worker {
     // Until the store has its outcome it is still in our hands, and a crash would still be its own.
     if (attempt.phase === "over") this.#suspects.ended(attempt);
     else attempt.onOver = () => this.#suspects.ended(attempt);
-    this.#turnover.count();
+    this.#recentStarts.count();
     this.#slotFreed();
   }
 

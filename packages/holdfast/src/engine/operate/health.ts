@@ -2,7 +2,7 @@
  * Is this process doing its work? Not "is it up": a worker may be up, connected and deaf. What counts
  * is when the store last answered its request for jobs.
  */
-import type { Pulse } from "../last-answer.ts";
+import type { LastAnswer } from "../last-answer.ts";
 
 export interface WorkerHealth {
   readonly id: string;
@@ -30,16 +30,16 @@ export interface Health {
   readonly ledger: { readonly ok: boolean; readonly lastCallAt: Date | null } | null;
 }
 
-export interface Pulses {
+export interface LastAnswers {
   readonly workers: readonly WorkerHealth[];
   /** Null if there is no store. */
-  readonly producer: Pulse | null;
+  readonly producer: LastAnswer | null;
   /** Null unless it is elsewhere. */
-  readonly ledger: Pulse | null;
+  readonly ledger: LastAnswer | null;
   readonly spooled: number | null;
 }
 
-export function healthOf({ workers, producer, ledger, spooled }: Pulses): Health {
+export function healthOf({ workers, producer, ledger, spooled }: LastAnswers): Health {
   return {
     ok: workers.length > 0 ? workers.every(({ ok }) => ok) : producer?.isAway !== true,
     lastLeaseAt: earliest(workers.map(({ lastLeaseAt }) => lastLeaseAt)),

@@ -3,7 +3,7 @@ import { InvalidOptionError } from "../../core/errors.ts";
 import type { LedgerFilter, StoredEntry } from "../../core/ledger.ts";
 import { decodeJson } from "../../core/json-text.ts";
 import { checkWhole, refuseUnknown } from "../../core/option-checks.ts";
-import type { Bookkeeper } from "../settle/ledger-writer.ts";
+import type { LedgerWriter } from "../settle/ledger-writer.ts";
 
 export interface LedgerQuery {
   /** `failure`, `audit`, … */
@@ -48,13 +48,13 @@ export interface LedgerEntries {
 const WORDS = ["kind", "jobId", "type", "queue", "group", "category", "state"] as const;
 
 export async function readLedger(
-  bookkeeper: Bookkeeper,
+  ledgerWriter: LedgerWriter,
   query: LedgerQuery,
 ): Promise<LedgerEntries> {
   const { limit = 50, cursor = null } = query;
   checkWhole("limit", limit, { min: 1, max: 200 });
   const filter = filterOf(query);
-  const page = await bookkeeper.ask((ledger) => ledger.read(filter, { limit, cursor }));
+  const page = await ledgerWriter.ask((ledger) => ledger.read(filter, { limit, cursor }));
   return { entries: page.entries.map(entryView), nextCursor: page.nextCursor };
 }
 

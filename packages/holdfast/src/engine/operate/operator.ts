@@ -23,7 +23,7 @@ import {
 } from "../../core/option-checks.ts";
 import type { Change, Changes, JobFilter, QueueCounts, Store } from "../../core/store.ts";
 import { cleanText } from "../../core/text.ts";
-import type { Bookkeeper } from "../settle/ledger-writer.ts";
+import type { LedgerWriter } from "../settle/ledger-writer.ts";
 import { payloadHash } from "../produce/compose-job.ts";
 import { jobListing, jobView, type JobListing, type JobView } from "./job-view.ts";
 import { auditEntry, type About } from "../settle/ledger-entries.ts";
@@ -99,11 +99,11 @@ export interface OperatorOptions {
   readonly store: Store;
   readonly runtime: Runtime;
   readonly registry: Registry;
-  readonly bookkeeper: Bookkeeper;
+  readonly ledgerWriter: LedgerWriter;
   readonly maxPayloadBytes: number;
 }
 
-type Deed = Pick<AuditBody, "action" | "by" | "reason"> & {
+type Action = Pick<AuditBody, "action" | "by" | "reason"> & {
   readonly details?: AuditBody["details"];
 };
 
@@ -225,18 +225,18 @@ export class Operator {
 
   /** What an entry says of the job; nobody looks where there is no ledger. */
   async #about(id: string): Promise<Omit<About, "at">> {
-    if (this.#options.bookkeeper.home === "nowhere") return { jobId: id };
+    if (this.#options.ledgerWriter.home === "nowhere") return { jobId: id };
     const [found] = await this.#store.get([{ id }]);
     if (typeof found !== "object" || found === null) return { jobId: id };
     return { jobId: id, type: found.type, queue: found.queue, group: found.group };
   }
 
-  async #note(deed: Deed, about: Omit<About, "at">): Promise<void> {
-    const { bookkeeper, runtime } = this.#options;
-    if (bookkeeper.home === "nowhere") return;
-    const body: AuditBody = { worker: null, details: {}, ...deed };
+  async #note(action: Action, about: Omit<About, "at">): Promise<void> {
+    const { ledgerWriter, runtime } = this.#options;
+    if (ledgerWriter.home === "nowhere") return;
+    const body: AuditBody = { worker: null, details: {}, ...action };
     const id = `audit:${runtime.id()}`;
-    await bookkeeper.note(auditEntry(id, body, { ...about, at: bookkeeper.now() }));
+    await ledgerWriter.note(auditEntry(id, body, { ...about, at: ledgerWriter.now() }));
   }
 
   #newPayload(type: string, payload: unknown) {

@@ -90,7 +90,7 @@ export class Composer {
     const job: NewJob = {
       id: runtime.id(),
       queue: options.queue ?? contract!.queue,
-      group: options.groupKey ?? "",
+      group: options.group ?? "",
       type,
       payload: json,
       priority: options.priority ?? contract?.priority ?? DEFAULT_PRIORITY,

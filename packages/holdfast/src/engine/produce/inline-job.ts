@@ -6,7 +6,7 @@ import { HISTORY_LENGTH, LOG_LENGTH } from "../../core/job.ts";
 import type { AttemptRecord, Failure, LogLine, NewJob, Progress, Step } from "../../core/job.ts";
 import type { StoredJob } from "../../core/job.ts";
 import type { Outcome } from "../../core/outcome.ts";
-import type { LeasedJob, Riders } from "../../core/store.ts";
+import type { LeasedJob, Updates } from "../../core/store.ts";
 import type { Runtime } from "../runtime.ts";
 
 export class InlineJob {
@@ -51,7 +51,7 @@ export class InlineJob {
     };
   }
 
-  write({ progress, logs = [], checkpoint, steps = [] }: Riders): void {
+  write({ progress, logs = [], checkpoint, steps = [] }: Updates): void {
     const at = this.#runtime.wallClock();
     this.#progress = progress ?? this.#progress;
     this.#checkpoint = checkpoint ?? this.#checkpoint;

@@ -19,7 +19,7 @@ import { decodeJson } from "../../core/json-text.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import { validateWith } from "../../core/standard-schema.ts";
 import { Attempt } from "../run/attempt.ts";
-import type { Bookkeeper } from "../settle/ledger-writer.ts";
+import type { LedgerWriter } from "../settle/ledger-writer.ts";
 import type { Composer } from "./compose-job.ts";
 import { decideFailure, succeed } from "../settle/decide.ts";
 import type { Events } from "../events.ts";
@@ -38,7 +38,7 @@ export interface InlineRunnerOptions {
   readonly events: Events;
   readonly registry: Registry;
   readonly composer: Composer;
-  readonly bookkeeper: Bookkeeper;
+  readonly ledgerWriter: LedgerWriter;
   /** False: there never was one, and waiting for it is no advice. */
   readonly hasStore: boolean;
 }
@@ -130,7 +130,7 @@ export class InlineRunner {
     definition: Definition,
     cause: unknown,
   ): Promise<{ readonly outcome: Outcome; readonly spawned: readonly NewJob[] }> {
-    const { events, bookkeeper, runtime } = this.#options;
+    const { events, ledgerWriter, runtime } = this.#options;
     const attempt = new Attempt(inline.lease(), { worker: this.#worker, leaseEndsAt: Infinity });
     this.#attempts.add(attempt);
     attempt.phase = "running";
@@ -139,9 +139,9 @@ export class InlineRunner {
     const startedAt = runtime.monotonic();
     const outcome = await this.#outcome(attempt, definition, this.#hostOf(inline, cause));
     attempt.phase = "decided";
-    inline.write(attempt.takeRiders() ?? {});
+    inline.write(attempt.takeUpdates() ?? {});
     inline.settle(outcome, this.#worker);
-    bookkeeper.bring(attempt, outcome);
+    ledgerWriter.bring(attempt, outcome);
     attempt.end();
     this.#attempts.delete(attempt);
     outcomeEvents(events, about, outcome, { ranMs: runtime.monotonic() - startedAt });
@@ -200,11 +200,11 @@ export class InlineRunner {
     };
     return {
       keeper: {
-        ridersWait() {},
+        updatesWait() {},
         demand,
-        async write(attempt, riders) {
+        async write(attempt, updates) {
           demand(attempt);
-          inline.write(riders);
+          inline.write(updates);
         },
       },
       compose: async (target, payload, options) => {

@@ -31,7 +31,7 @@ import { Batcher } from "./batcher.ts";
 import type { ComposedJob, Composer } from "./compose-job.ts";
 import type { InlineRunner } from "./inline-runner.ts";
 import { finishedJob, type FinishedJob } from "../operate/job-view.ts";
-import { Pulse } from "../last-answer.ts";
+import { LastAnswer } from "../last-answer.ts";
 import { sleep, type Runtime } from "../runtime.ts";
 import type { Spooler } from "./spooler.ts";
 import { isRetryable, retryDelayMs } from "../store-link.ts";
@@ -83,11 +83,11 @@ type Taken = InsertResult | { readonly outcome: "spooled"; readonly id: string }
 export class Producer {
   readonly #options: ProducerOptions;
   readonly #inserts: Batcher<NewJob, Taken>;
-  readonly pulse: Pulse;
+  readonly lastAnswer: LastAnswer;
 
   constructor(options: ProducerOptions) {
     this.#options = options;
-    this.pulse = new Pulse(options.runtime);
+    this.lastAnswer = new LastAnswer(options.runtime);
     this.#inserts = new Batcher({
       run: (jobs, isRepeated) => this.#insert(jobs, isRepeated),
       defer: (callback) => options.runtime.defer(callback),
@@ -122,10 +122,10 @@ export class Producer {
     try {
       await ready();
       const results = await store.insert(jobs, { evenIfFull: true });
-      this.pulse.answered();
+      this.lastAnswer.answered();
       return results;
     } catch (error) {
-      this.pulse.failed(error);
+      this.lastAnswer.failed(error);
       throw error;
     }
   }
@@ -219,10 +219,10 @@ export class Producer {
         await ready().catch(asNotSent);
         const areNew = !isRepeated && tries === 1;
         const results = await store.insert(jobs, { areNew });
-        this.pulse.answered();
+        this.lastAnswer.answered();
         return repeatedAsAdded(results, jobs, tries > 1);
       } catch (error) {
-        this.pulse.failed(error);
+        this.lastAnswer.failed(error);
         if (!(error instanceof StoreUnavailableError)) throw error;
         isUnknown ||= error.mayHaveHappened;
         // Surely not done, and never in doubt: the caller may decide at once.

@@ -12,7 +12,7 @@
  */
 import { LeaseLostError, type HoldfastError } from "../../core/errors.ts";
 import { LOG_LENGTH, type NewJob, type Progress } from "../../core/job.ts";
-import type { LeaseRef, LeasedJob, Renewal, Riders, WithinTransaction } from "../../core/store.ts";
+import type { LeaseRef, LeasedJob, Renewal, Updates, WithinTransaction } from "../../core/store.ts";
 
 export type AttemptPhase = "waiting" | "running" | "decided" | "over";
 
@@ -35,7 +35,7 @@ export class Attempt {
   /** Settled inside this transaction: whether it happened is the database's to say. */
   settledWithin: WithinTransaction | null = null;
   #controller: AbortController | null = null;
-  #ridersOrder = 0;
+  #updatesOrder = 0;
   readonly #waiters = new Set<(reason: HoldfastError) => void>();
   #progress: Progress | null = null;
   #logs: string[] = [];
@@ -65,9 +65,9 @@ export class Attempt {
   }
 
   /** A renewal that carries something; one that is sent later counts as later, however it arrives. */
-  renewalWith(riders: Riders): Renewal {
-    this.#ridersOrder += 1;
-    return { ...this.ref, riders, order: this.#ridersOrder };
+  renewalWith(updates: Updates): Renewal {
+    this.#updatesOrder += 1;
+    return { ...this.ref, updates, order: this.#updatesOrder };
   }
 
   /** The first reason counts, but a lost lease overrules any other: nothing may be sent after it. */
@@ -105,25 +105,25 @@ export class Attempt {
     if (this.#logs.length > LOG_LENGTH) this.#logs.shift();
   }
 
-  get hasRiders(): boolean {
+  get hasUpdates(): boolean {
     return this.#progress !== null || this.#logs.length > 0;
   }
 
   /** What is to be written with the next renew or settle. */
-  takeRiders(): Riders | undefined {
-    if (!this.hasRiders) return undefined;
-    const riders: Riders = {
+  takeUpdates(): Updates | undefined {
+    if (!this.hasUpdates) return undefined;
+    const updates: Updates = {
       ...(this.#progress && { progress: this.#progress }),
       ...(this.#logs.length > 0 && { logs: this.#logs }),
     };
     this.#progress = null;
     this.#logs = [];
-    return riders;
+    return updates;
   }
 
   /** The call that carried them failed: they ride again, older than what came since. */
-  giveBackRiders(riders: Riders): void {
-    this.#progress ??= riders.progress ?? null;
-    this.#logs = [...(riders.logs ?? []), ...this.#logs].slice(-LOG_LENGTH);
+  giveBackUpdates(updates: Updates): void {
+    this.#progress ??= updates.progress ?? null;
+    this.#logs = [...(updates.logs ?? []), ...this.#logs].slice(-LOG_LENGTH);
   }
 }

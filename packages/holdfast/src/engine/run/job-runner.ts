@@ -10,7 +10,7 @@ import type { Outcome } from "../../core/outcome.ts";
 import { validateWith } from "../../core/standard-schema.ts";
 import type { Settlement } from "../../core/store.ts";
 import type { Attempt } from "./attempt.ts";
-import type { Bookkeeper } from "../settle/ledger-writer.ts";
+import type { LedgerWriter } from "../settle/ledger-writer.ts";
 import { decideBeforeRunning, decideFailure, succeed } from "../settle/decide.ts";
 import type { Events } from "../events.ts";
 import type { LeaseKeeper } from "../lease/lease-keeper.ts";
@@ -32,7 +32,7 @@ export interface JobRunnerOptions {
   readonly events: Events;
   readonly registry: Registry;
   readonly retention: Retention;
-  readonly bookkeeper: Bookkeeper;
+  readonly ledgerWriter: LedgerWriter;
   readonly keeper: LeaseKeeper;
   readonly settler: Settler;
   readonly unknownTypes: UnknownTypes;
@@ -174,14 +174,14 @@ export class JobRunner {
 
   #settlement(attempt: Attempt, outcome: Outcome): Settlement {
     const { queue } = attempt.job;
-    const { bookkeeper, retention } = this.#options;
-    const riders = attempt.takeRiders();
+    const { ledgerWriter, retention } = this.#options;
+    const updates = attempt.takeUpdates();
     const status = finishedStatus(outcome);
     return {
       ...attempt.ref,
       outcome,
-      ...(outcome.kind !== "succeed" && bookkeeper.luggage(attempt, outcome)),
-      ...(riders && { riders }),
+      ...(outcome.kind !== "succeed" && ledgerWriter.entries(attempt, outcome)),
+      ...(updates && { updates }),
       ...(outcome.kind === "succeed" && attempt.spawned.length > 0 && { spawn: attempt.spawned }),
       ...(status && retention.discards(queue, status) && { discard: true }),
     };

@@ -27,7 +27,7 @@ export type SpawnTarget = string | JobContract;
 
 /** What a running job needs from its worker, or from the caller it runs in. */
 export interface RunningJobHost {
-  readonly keeper: Pick<LeaseKeeper, "ridersWait" | "demand" | "write">;
+  readonly keeper: Pick<LeaseKeeper, "updatesWait" | "demand" | "write">;
   /** Validates and completes a job to be spawned. */
   compose(
     target: SpawnTarget,
@@ -114,13 +114,13 @@ export class RunningJob<Payload = unknown> {
       percent: Math.min(100, Math.max(0, percent)),
       message: message === undefined ? null : cleanText(message, 1_000),
     });
-    this.#host.keeper.ridersWait(this.#attempt);
+    this.#host.keeper.updatesWait(this.#attempt);
   }
 
   /** The last 200 lines of at most 1 KiB are kept. */
   log(line: string): void {
     this.#attempt.addLog(cutToBytes(cleanText(line, LOG_LINE_BYTES), LOG_LINE_BYTES));
-    this.#host.keeper.ridersWait(this.#attempt);
+    this.#host.keeper.updatesWait(this.#attempt);
   }
 
   /** Stored together with this job's success, or not at all. Resolves to the new job's id. */

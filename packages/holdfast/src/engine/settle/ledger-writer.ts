@@ -14,7 +14,7 @@ import type { Settlement, Store } from "../../core/store.ts";
 import { UnsupportedError } from "../../core/errors.ts";
 import { outcomeEntry, type EndedAttempt } from "./ledger-entries.ts";
 import type { Logger } from "../logger.ts";
-import { Pulse } from "../last-answer.ts";
+import { LastAnswer } from "../last-answer.ts";
 import { sleep, type Runtime } from "../runtime.ts";
 import { isRetryable, retryDelayMs } from "../store-link.ts";
 
@@ -23,12 +23,12 @@ export const WAITING_ENTRIES = "holdfast/entry/";
 
 /** Entries in one call; each is at most some 20 KiB. */
 const APPEND_AT_ONCE = 100;
-/** How often an entry that follows an operator's deed is tried, before people are told instead. */
+/** How often an entry that follows an operator's action is tried, before people are told instead. */
 const NOTE_TRIES = 4;
 /** Entries of jobs that ran in their callers, kept in memory while the ledger is away. */
 const MOST_IN_HAND = 1_000;
 
-export interface BookkeeperOptions {
+export interface LedgerWriterOptions {
   readonly store: Store;
   /** `"store"`: in the store of the jobs itself. */
   readonly ledger: LedgerStore | "store" | undefined;
@@ -36,10 +36,10 @@ export interface BookkeeperOptions {
   readonly logger: Logger;
 }
 
-export class Bookkeeper {
+export class LedgerWriter {
   readonly home: "store" | "elsewhere" | "nowhere";
-  readonly pulse: Pulse;
-  readonly #options: BookkeeperOptions;
+  readonly lastAnswer: LastAnswer;
+  readonly #options: LedgerWriterOptions;
   readonly #elsewhere: LedgerStore | null;
   #opening: Promise<void> | null = null;
   #inHand: LedgerEntry[] = [];
@@ -47,17 +47,17 @@ export class Bookkeeper {
   #wasTold = false;
   #isClosed = false;
 
-  constructor(options: BookkeeperOptions) {
+  constructor(options: LedgerWriterOptions) {
     const { store, ledger } = options;
     this.#options = options;
     const isInStore = ledger === "store" || ledger === store;
     this.#elsewhere = isInStore || ledger === undefined ? null : (ledger as LedgerStore);
     this.home = ledger === undefined ? "nowhere" : isInStore ? "store" : "elsewhere";
-    this.pulse = new Pulse(options.runtime);
+    this.lastAnswer = new LastAnswer(options.runtime);
   }
 
   /** What a settle takes along. */
-  luggage(ended: EndedAttempt, outcome: Outcome): Pick<Settlement, "entries" | "outbox"> {
+  entries(ended: EndedAttempt, outcome: Outcome): Pick<Settlement, "entries" | "outbox"> {
     if (this.home === "nowhere") return {};
     const entry = outcomeEntry(ended, outcome, this.now());
     if (!entry) return {};
@@ -72,7 +72,7 @@ export class Bookkeeper {
     return this.home === "elsewhere" ? this.#options.runtime.wallClock() : null;
   }
 
-  /** After an operator's deed. The deed is done: trouble with its entry is told, not thrown. */
+  /** After an operator's action. The action has happened, so a failure to write its entry is logged, not thrown. */
   async note(entry: LedgerEntry): Promise<void> {
     const { runtime, logger } = this.#options;
     for (let tries = 1; this.home !== "nowhere"; tries += 1) {
@@ -83,7 +83,7 @@ export class Bookkeeper {
           await sleep(runtime, retryDelayMs(tries, runtime.random()));
           continue;
         }
-        logger.error("an operator's deed is done, and its entry could not be written", {
+        logger.error("the audit entry of an action that has happened could not be written", {
           error,
           entry: entry.id,
         });
@@ -177,11 +177,11 @@ export class Bookkeeper {
         throw error;
       });
       const out = await call(this.#elsewhere.ledger);
-      this.pulse.answered();
+      this.lastAnswer.answered();
       this.#tell(false);
       return out;
     } catch (error) {
-      this.pulse.failed(error);
+      this.lastAnswer.failed(error);
       if (isRetryable(error)) this.#tell(true, error);
       throw error;
     }

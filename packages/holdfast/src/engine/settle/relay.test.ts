@@ -5,11 +5,11 @@ import type { OutboxItem, Store } from "../../core/store.ts";
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { memoryStore } from "../../stores/memory/index.ts";
 import { newJob } from "../../testing/conformance/new-job.ts";
-import { Bookkeeper, WAITING_ENTRIES } from "./ledger-writer.ts";
+import { LedgerWriter, WAITING_ENTRIES } from "./ledger-writer.ts";
 import { Relay } from "./relay.ts";
 import { systemRuntime } from "../runtime.ts";
 import { StoreLink } from "../store-link.ts";
-import { Touch } from "../lease/contact.ts";
+import { Contact } from "../lease/contact.ts";
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -53,10 +53,10 @@ async function relayOf(items: OutboxItem[], { isAway }: { readonly isAway: () =>
       await elsewhere.open();
     },
   };
-  const bookkeeper = new Bookkeeper({ store, ledger, runtime, logger });
-  const touch = new Touch({ longestGapMs: 1_000 });
-  const link = new StoreLink({ store, runtime, logger, touch });
-  const relay = new Relay({ link, bookkeeper, isStopped: () => false });
+  const ledgerWriter = new LedgerWriter({ store, ledger, runtime, logger });
+  const contact = new Contact({ longestGapMs: 1_000 });
+  const link = new StoreLink({ store, runtime, logger, contact });
+  const relay = new Relay({ link, ledgerWriter, isStopped: () => false });
   return { relay, store, elsewhere };
 }
 
@@ -67,13 +67,13 @@ describe("Relay", () => {
     items.push(jobsItem(job));
     let isAway = true;
     const { relay, store, elsewhere } = await relayOf(items, { isAway: () => isAway });
-    await expect(relay.carryAway()).rejects.toThrow(StoreUnavailableError);
-    await relay.carryHome();
+    await expect(relay.relayToLedger()).rejects.toThrow(StoreUnavailableError);
+    await relay.relayLocal();
     expect(await store.get([{ id: job.id }])).toMatchObject([{ status: "queued" }]);
 
     // Nothing that made way is lost, and all of it arrives once.
     isAway = false;
-    await relay.carryAway();
+    await relay.relayToLedger();
     const { entries } = await elsewhere.ledger.read({}, { limit: 1_000 });
     expect(new Set(entries.map(({ id }) => id)).size).toBe(250);
     expect(items).toEqual([]);
@@ -84,7 +84,7 @@ describe("Relay", () => {
   it("leaves entries where they are while no job is behind them", async () => {
     const items = [entriesItem(1), jobsItem(newJob()), entriesItem(2)];
     const { relay } = await relayOf(items, { isAway: () => true });
-    await relay.carryHome();
+    await relay.relayLocal();
     expect(items.map(({ id }) => id)).toEqual(["item-1", "item-2"]);
   });
 });

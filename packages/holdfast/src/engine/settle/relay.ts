@@ -7,14 +7,14 @@
  */
 import type { LedgerEntry } from "../../core/ledger.ts";
 import type { OutboxItem } from "../../core/store.ts";
-import { WAITING_ENTRIES, type Bookkeeper } from "./ledger-writer.ts";
+import { WAITING_ENTRIES, type LedgerWriter } from "./ledger-writer.ts";
 import type { StoreLink } from "../store-link.ts";
 
 const RELAY_STEP = 100;
 
 export interface RelayOptions {
   readonly link: StoreLink;
-  readonly bookkeeper: Bookkeeper;
+  readonly ledgerWriter: LedgerWriter;
   readonly isStopped: () => boolean;
 }
 
@@ -26,8 +26,8 @@ export class Relay {
   }
 
   /** What belongs into this very store: jobs, and entries unless the ledger is elsewhere. */
-  async carryHome(): Promise<void> {
-    const isSplit = this.#options.bookkeeper.home === "elsewhere";
+  async relayLocal(): Promise<void> {
+    const isSplit = this.#options.ledgerWriter.home === "elsewhere";
     for (let isMore = true; isMore && !this.#options.isStopped();) {
       const items = await this.#read();
       const ours = items.filter(({ kind }) => kind === "jobs" || !isSplit);
@@ -52,26 +52,26 @@ export class Relay {
   }
 
   /** What belongs to the ledger elsewhere. */
-  async carryAway(): Promise<void> {
-    const { bookkeeper, isStopped } = this.#options;
+  async relayToLedger(): Promise<void> {
+    const { ledgerWriter, isStopped } = this.#options;
     for (let isMore = true; isMore && !isStopped();) {
       const items = await this.#read();
       const entries = entriesOf(items);
-      await bookkeeper.append(entries);
+      await ledgerWriter.append(entries);
       await this.#clear(items.filter(({ kind }) => kind === "entries"));
       isMore = items.length === RELAY_STEP && entries.length > 0;
     }
     for (let isMore = true; isMore && !isStopped();) isMore = await this.#carryWaiting();
   }
 
-  /** Entries that did not come with a settle: an operator's deeds, and those that made way. */
+  /** Entries that did not come with a settle: an operator's actions, and those that made way. */
   async #carryWaiting(): Promise<boolean> {
-    const { link, bookkeeper } = this.#options;
+    const { link, ledgerWriter } = this.#options;
     const { records, nextCursor } = await link.call((store) =>
       store.records.scan({ prefix: WAITING_ENTRIES, limit: RELAY_STEP }),
     );
     if (records.length === 0) return false;
-    await bookkeeper.append(records.map(({ value }) => JSON.parse(value) as LedgerEntry));
+    await ledgerWriter.append(records.map(({ value }) => JSON.parse(value) as LedgerEntry));
     const cleared = records.map(({ key, version }) => ({
       key,
       expect: version,
@@ -84,9 +84,9 @@ export class Relay {
 
   /** Only where spawned jobs pass through the outbox at all. */
   async #makeWay(items: readonly OutboxItem[]): Promise<boolean> {
-    const { link, bookkeeper } = this.#options;
+    const { link, ledgerWriter } = this.#options;
     if (link.store.info().spawnsElsewhere === "atomic") return false;
-    await link.call(() => bookkeeper.wait(entriesOf(items)));
+    await link.call(() => ledgerWriter.wait(entriesOf(items)));
     await this.#clear(items);
     return true;
   }

@@ -96,6 +96,6 @@ function settlementBytes({ outcome, spawn, entries, outbox }: Settlement): numbe
   let length = outcome.kind === "succeed" ? (outcome.result?.length ?? 0) : 0;
   for (const job of spawn ?? []) length += job.payload.length;
   for (const entry of entries ?? outbox ?? []) length += entry.body.length;
-  // UTF-16 units to UTF-8 bytes, at worst; failures and riders are small and bounded.
+  // UTF-16 units to UTF-8 bytes, at worst; failures and updates are small and bounded.
   return length * 3;
 }

@@ -98,7 +98,7 @@ export function blankJob(
     deleted: false,
     attempts: 0,
     leaseSpent: 0,
-    ridersOrder: 0,
+    updatesOrder: 0,
     crashes: 0,
     deferrals: 0,
     fence: 0,

@@ -94,7 +94,7 @@ function startAttempt(state: MemoryState, job: MemoryJob, { now, request }: Call
   job.leasedAt = now;
   job.leaseUntil = instantAfter(now, request.leaseMs);
   job.updatedAt = now;
-  job.ridersOrder = 0;
+  job.updatesOrder = 0;
   stand(state, job, "processing");
   return leasedSnapshot(job, { isExhausted });
 }

@@ -1,5 +1,5 @@
 import { LOG_LENGTH } from "../../core/job.ts";
-import type { LeaseRef, Renewal, RenewResult, Riders } from "../../core/store.ts";
+import type { LeaseRef, Renewal, RenewResult, Updates } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import type { MemoryJob, MemoryState } from "./state.ts";
 
@@ -16,16 +16,16 @@ export function renew(
     job.leaseUntil = instantAfter(now, leaseMs);
     job.updatedAt = now;
     state.leased.moved(job);
-    if (isNews(job, renewal)) takeAlong(job, { riders: renewal.riders ?? {}, now });
+    if (isNews(job, renewal)) takeAlong(job, { updates: renewal.updates ?? {}, now });
     return job.cancelWhy === null ? "kept" : "cancel";
   });
 }
 
 /** Not a repeat, and not overtaken by a later renewal of the same attempt. */
-function isNews(job: MemoryJob, { order, riders }: Renewal): boolean {
-  if (order === undefined || riders === undefined) return true;
-  if (order <= job.ridersOrder) return false;
-  job.ridersOrder = order;
+function isNews(job: MemoryJob, { order, updates }: Renewal): boolean {
+  if (order === undefined || updates === undefined) return true;
+  if (order <= job.updatesOrder) return false;
+  job.updatesOrder = order;
   return true;
 }
 
@@ -38,12 +38,12 @@ export function jobHeldBy(state: MemoryState, ref: LeaseRef): MemoryJob | null {
 /** Writes what rides along with a renew or a settle. */
 export function takeAlong(
   job: MemoryJob,
-  { riders, now }: { readonly riders: Riders; readonly now: number },
+  { updates, now }: { readonly updates: Updates; readonly now: number },
 ): void {
-  if (riders.progress !== undefined) job.progress = { ...riders.progress };
-  if (riders.logs !== undefined) addLogs(job, riders.logs, now);
-  if (riders.checkpoint !== undefined) job.checkpoint = riders.checkpoint;
-  for (const { name, value } of riders.steps ?? []) {
+  if (updates.progress !== undefined) job.progress = { ...updates.progress };
+  if (updates.logs !== undefined) addLogs(job, updates.logs, now);
+  if (updates.checkpoint !== undefined) job.checkpoint = updates.checkpoint;
+  for (const { name, value } of updates.steps ?? []) {
     // A finished step is never computed again, so its first value is the only one.
     if (!job.steps.some((step) => step.name === name)) job.steps = [...job.steps, { name, value }];
   }

@@ -1,6 +1,6 @@
 /**
  * Settling. Under the current fence everything is written, under any other nothing. The order inside
- * the one step: riders, outcome, spawned jobs, entries. The outcome comes before the spawned jobs so
+ * the one step: updates, outcome, spawned jobs, entries. The outcome comes before the spawned jobs so
  * that a child may take the key its parent has just freed.
  */
 import { historyWith, recordedAs } from "../../core/history.ts";
@@ -22,7 +22,7 @@ export function settle(state: MemoryState, settlements: readonly Settlement[]): 
 function settleOne(state: MemoryState, settlement: Settlement, now: number): SettleResult {
   const job = jobHeldBy(state, settlement);
   if (job === null) return wasSettled(state, settlement, now) ? "settled" : "lost";
-  takeAlong(job, { riders: settlement.riders ?? {}, now });
+  takeAlong(job, { updates: settlement.updates ?? {}, now });
   job.settledFence = job.fence;
   conclude(state, job, { outcome: settlement.outcome, now });
   if (settlement.discard === true && isFinished(job.status)) bury(state, job, now);

@@ -39,8 +39,8 @@ export interface MemoryJob extends Mutable<Omit<StoredJob, "cancelAsked" | "dedu
   settledFence: number | null;
   /** What this lease added to `attempts` (0 or 1), so that giving back never takes too much. */
   leaseSpent: number;
-  /** The count of the last renewal of this lease whose riders were written. */
-  ridersOrder: number;
+  /** The count of the last renewal of this lease whose updates were written. */
+  updatesOrder: number;
   /** Set while somebody wants the running job stopped. */
   cancelWhy: Why | null;
 }

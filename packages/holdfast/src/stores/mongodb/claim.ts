@@ -129,7 +129,7 @@ function again(
     worker: { $literal: worker },
     leased: "$ready",
   };
-  return [{ $set: { ...started, ...computed } }, { $unset: ["ready", "fresh", "ridersOrder"] }];
+  return [{ $set: { ...started, ...computed } }, { $unset: ["ready", "fresh", "updatesOrder"] }];
 }
 
 /**

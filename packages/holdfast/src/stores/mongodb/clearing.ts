@@ -1,5 +1,5 @@
 /**
- * What is to be cleared away after the deed is done: fresh jobs that were taken, packs that were taken
+ * What is to be cleared away after the action is done: fresh jobs that were taken, packs that were taken
  * apart. Whoever did it can go on meanwhile; whoever counts from this process waits for it, and sees each
  * job once. Whoever looks for the next jobs waits for what is being cleared in the same lines.
  */

@@ -249,8 +249,10 @@ export class Database {
 
   /** Resolves when a majority has all that was written before, by whomever. */
   async confirm(limits: Document = {}): Promise<void> {
-    const pulse = { updateOne: { filter: { _id: "head" }, update: { $inc: { confirmed: 1 } } } };
-    await this.bulk("head", [pulse], limits);
+    const lastAnswer = {
+      updateOne: { filter: { _id: "head" }, update: { $inc: { confirmed: 1 } } },
+    };
+    await this.bulk("head", [lastAnswer], limits);
   }
 
   /** Answers how many were changed. */

@@ -6,7 +6,7 @@
 import { present, type Database } from "./database.ts";
 import { edit } from "./edit.ts";
 import { addDocuments } from "./insert.ts";
-import { withLogs } from "./riders.ts";
+import { withLogs } from "./updates.ts";
 import { isTombstone, type AnyJob, type JobDocument, type Owed } from "./schema.ts";
 import { isSoon } from "./standing.ts";
 import type { Told } from "./told.ts";

@@ -16,7 +16,7 @@ import type { Document } from "./driver-like.ts";
 import { edit } from "./edit.ts";
 import { lookUpJobs } from "./look-up.ts";
 import { renewPacks } from "./renew-packs.ts";
-import { isHeldBy, takeAlong } from "./riders.ts";
+import { isHeldBy, takeAlong } from "./updates.ts";
 import type { JobDocument } from "./schema.ts";
 
 export async function renew(
@@ -24,8 +24,8 @@ export async function renew(
   renewals: readonly Renewal[],
   leaseMs: number,
 ): Promise<RenewResult[]> {
-  const light = renewals.filter(({ riders }) => riders === undefined);
-  const heavy = renewals.filter(({ riders }) => riders !== undefined);
+  const light = renewals.filter(({ updates }) => updates === undefined);
+  const heavy = renewals.filter(({ updates }) => updates !== undefined);
   const [lightResults, heavyResults] = await Promise.all([
     light.length === 0 ? [] : renewLight(db, light, leaseMs),
     heavy.length === 0 ? [] : renewHeavy(db, heavy, leaseMs),
@@ -99,15 +99,15 @@ async function renewHeavy(
     id: renewal.id,
     think(job: Parameters<typeof isHeldBy>[0], now: number) {
       if (!isHeldBy(job, renewal)) return { answer: "lost" as const };
-      const riders = isNews(job, renewal) ? takeAlong(job, renewal.riders ?? {}, now) : {};
+      const updates = isNews(job, renewal) ? takeAlong(job, renewal.updates ?? {}, now) : {};
       const order = isNews(job, renewal) ? renewal.order : undefined;
       return {
         answer: job.cancelWhy == null ? ("kept" as const) : ("cancel" as const),
         changes: {
           leaseUntil: instantAfter(now, leaseMs),
           updatedAt: now,
-          ...riders,
-          ...(order === undefined ? {} : { ridersOrder: order }),
+          ...updates,
+          ...(order === undefined ? {} : { updatesOrder: order }),
         },
       };
     },
@@ -117,5 +117,5 @@ async function renewHeavy(
 
 /** Not a repeat, and not overtaken by a later renewal of the same attempt. */
 function isNews(job: JobDocument, { order }: Renewal): boolean {
-  return order === undefined || order > (job.ridersOrder ?? 0);
+  return order === undefined || order > (job.updatesOrder ?? 0);
 }

@@ -89,8 +89,8 @@ export interface JobDocument {
   readonly settledFence?: number | null;
   /** All attempts were spent before this lease, so it added none. */
   readonly exhausted?: true | null;
-  /** The count of the last renewal of this lease whose riders were written. */
-  readonly ridersOrder?: number | null;
+  /** The count of the last renewal of this lease whose updates were written. */
+  readonly updatesOrder?: number | null;
   readonly cancelWhy?: Why | null;
   /** Nobody has changed it since it was inserted, so whoever has read it knows it. */
   readonly fresh?: true | null;

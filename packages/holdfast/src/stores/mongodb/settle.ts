@@ -1,6 +1,6 @@
 /**
  * Settling. Under the current fence everything is written, under any other nothing. The order inside
- * the one write: riders, outcome, and what is owed; then that is done (`owed.ts`). The outcome comes
+ * the one write: updates, outcome, and what is owed; then that is done (`owed.ts`). The outcome comes
  * before the spawned jobs, so a child may take the key its parent has just freed.
  *
  * A success at the first attempt that brings nothing along, nearly every one, needs no reading: its
@@ -18,7 +18,7 @@ import { entryDocument } from "./ledger.ts";
 import { bury, isRemembered } from "./moves.ts";
 import { pay, type Debt } from "./owed.ts";
 import { knowQueues } from "./queue-book.ts";
-import { isHeldBy, takeAlong } from "./riders.ts";
+import { isHeldBy, takeAlong } from "./updates.ts";
 import { placeOf } from "./packs.ts";
 import { isTombstone, type AnyJob, type Owed } from "./schema.ts";
 import { packEndsOf, updatesOf, type PackEnd } from "./settle-packs.ts";
@@ -42,8 +42,8 @@ export async function settle(
 }
 
 function bringsNothing(settlement: Settlement): boolean {
-  const { outcome, riders, spawn, entries, outbox } = settlement;
-  if (outcome.kind !== "succeed" || riders !== undefined) return false;
+  const { outcome, updates, spawn, entries, outbox } = settlement;
+  if (outcome.kind !== "succeed" || updates !== undefined) return false;
   const brings = [spawn, entries, outbox].some((items) => items !== undefined && items.length > 0);
   return !brings;
 }
@@ -147,12 +147,12 @@ async function settleWithThought(
     id: settlement.id,
     think(job, now) {
       if (!isHeldBy(job, settlement)) return { answer: wasSettled(job, settlement, now) };
-      const riders = takeAlong(job, settlement.riders ?? {}, now);
-      const outcome = conclude({ ...job, ...riders }, settlement.outcome, { now, told });
+      const updates = takeAlong(job, settlement.updates ?? {}, now);
+      const outcome = conclude({ ...job, ...updates }, settlement.outcome, { now, told });
       const own = owed[index] ?? null;
       const all = [...(job.owed ?? []), ...(own === null ? [] : [own])];
       const changes: Changes = {
-        ...riders,
+        ...updates,
         ...outcome,
         settledFence: job.fence,
         ...(all.length === 0 ? {} : { owed: all }),

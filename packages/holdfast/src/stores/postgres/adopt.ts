@@ -63,7 +63,7 @@ async function writePast(tx: Transaction, added: readonly Adopted[]): Promise<vo
   );
   await takeAlong(
     tx,
-    added.map(({ seq, job: { steps } }) => ({ seq, riders: { steps } })),
+    added.map(({ seq, job: { steps } }) => ({ seq, updates: { steps } })),
   );
   await addLogs(
     tx,

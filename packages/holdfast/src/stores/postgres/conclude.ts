@@ -31,7 +31,7 @@ export function conclude(lease: HeldLease, settlement: Settlement, now: number):
   }
   switch (outcome.kind) {
     case "succeed":
-      return endHappily(lease, now, { outcome, hasRiders: !isEmpty(settlement.riders) });
+      return endHappily(lease, now, { outcome, hasUpdates: !isEmpty(settlement.updates) });
     case "retry": {
       const { failure, spend, afterMs } = outcome;
       return {
@@ -58,13 +58,13 @@ function endHappily(
   now: number,
   how: {
     readonly outcome: Extract<Outcome, { readonly kind: "succeed" }>;
-    readonly hasRiders: boolean;
+    readonly hasUpdates: boolean;
   },
 ): Conclusion {
   const { result, resultDropped } = how.outcome;
   // A success at the first attempt leaves no record: the job itself tells everything.
   const isRecorded = lease.attempts !== 1;
-  const hasPast = isRecorded || how.hasRiders || (lease.flags & HAS_PAST) !== 0;
+  const hasPast = isRecorded || how.hasUpdates || (lease.flags & HAS_PAST) !== 0;
   return {
     lease,
     back: null,

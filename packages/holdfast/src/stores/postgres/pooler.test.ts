@@ -58,7 +58,7 @@ describe("behind a pooler in transaction mode", () => {
     expect(idsOf(leased)).toEqual(idsOf(jobs));
     await store.renew(leased.map(leaseRef), LONG_MS);
     const [first, ...others] = leased;
-    await settle(store, first!, retry(0), { riders: { logs: ["again"], checkpoint: "1" } });
+    await settle(store, first!, retry(0), { updates: { logs: ["again"], checkpoint: "1" } });
     await store.settle(others.map((job) => settlement(job, succeed(), { spawn: [newJob()] })));
     expect((await takeOne(store)).checkpoint).toBe("1");
     const hold = { forMs: null, reason: "closed", by: null };

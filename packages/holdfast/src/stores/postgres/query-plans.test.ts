@@ -112,7 +112,7 @@ describe("the plans of the statements that run all day", () => {
       await store.renew(jobs.map(leaseRef), LONG_MS);
       const settlements = jobs.map((job, index) =>
         index % 3 === 0
-          ? settlement(job, retry(0), { riders: { logs: ["x"], checkpoint: "1" } })
+          ? settlement(job, retry(0), { updates: { logs: ["x"], checkpoint: "1" } })
           : settlement(job, succeed(), {
               discard: index % 3 === 1,
               spawn: index === 2 ? [newJob()] : [],

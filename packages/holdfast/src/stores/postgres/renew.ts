@@ -2,7 +2,7 @@
  * Renewing. A lease that ran out but was not reaped is still its holder's: the fence decides, not the
  * time.
  *
- * Renewals that carry nothing are one call inside the database, those with riders a transaction. A row
+ * Renewals that carry nothing are one call inside the database, those with updates a transaction. A row
  * that somebody has locked at the moment is asked again a little later, alone. One that stays locked
  * is being settled inside its holder's own transaction, and nobody can take it from there: it is kept,
  * without being extended. Only what rides along cannot be written then, and that is said.
@@ -21,11 +21,11 @@ import { isEmpty, takeAlong } from "./trail.ts";
 
 const RENEW = "SELECT * FROM holdfast.renew($1, $2, $3, $4, $5)";
 /** Of two renewals of one attempt the later one counts, in whatever order they arrive. */
-const TAKE_RIDERS = `
+const TAKE_UPDATES = `
   UPDATE holdfast.leased l
-  SET flags = l.flags | ${HAS_PAST}, riders_order = coalesce(u.n, l.riders_order)
+  SET flags = l.flags | ${HAS_PAST}, updates_order = coalesce(u.n, l.updates_order)
   FROM unnest($1::bigint[], $2::bigint[]) AS u (seq, n)
-  WHERE l.seq = u.seq AND (u.n IS NULL OR l.riders_order < u.n) RETURNING l.seq`;
+  WHERE l.seq = u.seq AND (u.n IS NULL OR l.updates_order < u.n) RETURNING l.seq`;
 
 /** How often a locked row is asked again, and how long after. */
 const MOST_TRIES = 8;
@@ -62,7 +62,7 @@ export async function renew(
   return items.map(({ renewal, index }) => {
     const answer = results[index] ?? "lost";
     if (answer !== "locked") return answer;
-    if (isEmpty(renewal.riders)) return "kept";
+    if (isEmpty(renewal.updates)) return "kept";
     throw new StoreUnavailableError(
       "a job that is being settled in an open transaction takes no progress, steps or checkpoints",
       { mayHaveHappened: true },
@@ -71,8 +71,8 @@ export async function renew(
 }
 
 /** A count is noted even if nothing is there to be written: what comes behind it is known as late. */
-function isLight({ renewal: { riders, order } }: Item): boolean {
-  return riders === undefined || (isEmpty(riders) && order === undefined);
+function isLight({ renewal: { updates, order } }: Item): boolean {
+  return updates === undefined || (isEmpty(updates) && order === undefined);
 }
 
 interface Answered {
@@ -101,7 +101,7 @@ async function renewHeavy(
     const kept = items.filter(({ index }) => /kept|cancel/.test(byIndex.get(index) ?? ""));
     // Two renewals of one job are written one after the other.
     for (const run of runsOf(kept, ({ seq }) => seq)) {
-      const rows = await tx.rows(TAKE_RIDERS, [
+      const rows = await tx.rows(TAKE_UPDATES, [
         run.map(({ seq }) => seq),
         run.map(({ renewal }) => renewal.order ?? null),
       ]);
@@ -109,7 +109,7 @@ async function renewHeavy(
       const riding = run.filter(({ seq }) => news.has(seq));
       await takeAlong(
         tx,
-        riding.map(({ seq, renewal }) => ({ seq, riders: renewal.riders ?? {} })),
+        riding.map(({ seq, renewal }) => ({ seq, updates: renewal.updates ?? {} })),
       );
     }
     return answers;

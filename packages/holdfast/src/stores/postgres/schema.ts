@@ -142,7 +142,7 @@ CREATE TABLE holdfast.leased (
   leased_at bigint NOT NULL,
   until bigint NOT NULL,
   updated_at bigint,
-  riders_order bigint NOT NULL DEFAULT 0,
+  updates_order bigint NOT NULL DEFAULT 0,
   grp text COLLATE "C" NOT NULL,
   worker text NOT NULL,
   cancel_reason text,

@@ -102,10 +102,10 @@ function sparse<T extends string | boolean>(
   return column.some((value) => value !== null) ? column : null;
 }
 
-function isPlain({ outcome, riders, spawn, entries, outbox }: Settlement): boolean {
+function isPlain({ outcome, updates, spawn, entries, outbox }: Settlement): boolean {
   return (
     outcome.kind === "succeed" &&
-    (riders === undefined || isEmpty(riders)) &&
+    (updates === undefined || isEmpty(updates)) &&
     isNone(spawn) &&
     isNone(entries) &&
     isNone(outbox)

@@ -3,7 +3,7 @@
  * settle is, a plain success, takes the short way (`settle-plainly.ts`); everything else takes the long
  * way here, many at once.
  *
- * The order inside the one step: riders, keys that are freed, spawned jobs, outcomes, entries. The
+ * The order inside the one step: updates, keys that are freed, spawned jobs, outcomes, entries. The
  * keys come before the spawned jobs so that a child may take the one its parent has just freed; the
  * outcomes after them, because what became of a child is noted with its parent.
  */
@@ -143,7 +143,7 @@ async function write(tx: Transaction, endings: readonly Ending[], how: LongHow):
   const kept = endings.filter((ending) => !isGone(ending));
   await takeAlong(
     tx,
-    kept.map(({ lease, settlement }) => ({ seq: lease.seq, riders: settlement.riders ?? {} })),
+    kept.map(({ lease, settlement }) => ({ seq: lease.seq, updates: settlement.updates ?? {} })),
   );
   const over = endings.filter(({ finished }) => finished !== null);
   const keyed = over.filter(({ lease }) => (lease.flags & HAS_KEY) !== 0);
@@ -200,7 +200,7 @@ async function writeKept(
   );
   const flagsOf = ({ lease, trail, record, settlement }: Ending): number => {
     const hasPast = trail !== null || record !== null || notes.has(lease.seq);
-    return lease.flags | (hasPast || !isEmpty(settlement.riders) ? HAS_PAST : 0);
+    return lease.flags | (hasPast || !isEmpty(settlement.updates) ? HAS_PAST : 0);
   };
   await standInLine(
     tx,

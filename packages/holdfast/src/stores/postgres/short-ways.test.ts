@@ -69,8 +69,8 @@ describe("the short way of a lease", () => {
       const retried = await lease(way, 1, way);
       const [job] = retried.jobs;
       assert.ok(job);
-      const riders = { checkpoint: '"here"', steps: [{ name: "b", value: "2" }] };
-      await settle(store, job, retry(0), { riders });
+      const updates = { checkpoint: '"here"', steps: [{ name: "b", value: "2" }] };
+      await settle(store, job, retry(0), { updates });
       for (const limit of [3, 3, 100]) {
         const { jobs, nextInMs } = await lease(way, limit, way);
         const isSoon = nextInMs === null || nextInMs <= 0 ? nextInMs : "later";

@@ -63,7 +63,7 @@ async function live(store: Store, random: () => number): Promise<void> {
       settlement(job, pick([succeed(), succeed(), retry(0), snooze(5), die()]), {
         discard: random() < 0.3,
         spawn: random() < 0.3 ? someJobs() : [],
-        riders: random() < 0.3 ? { logs: ["a"], steps: [{ name: "s", value: "1" }] } : {},
+        updates: random() < 0.3 ? { logs: ["a"], steps: [{ name: "s", value: "1" }] } : {},
       }),
     );
     await patiently(() => store.settle(settlements));

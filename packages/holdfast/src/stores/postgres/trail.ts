@@ -6,7 +6,7 @@
  * Everything here takes many jobs at once: a batch of a hundred failures is a handful of statements.
  */
 import { HISTORY_LENGTH, LOG_LENGTH, type AttemptRecord, type Failure } from "../../core/job.ts";
-import type { Riders } from "../../core/store.ts";
+import type { Updates } from "../../core/store.ts";
 import type { Value } from "./database.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -112,21 +112,21 @@ async function noteGroup(
   );
 }
 
-export interface RidersOf {
+export interface UpdatesOf {
   readonly seq: number;
-  readonly riders: Riders;
+  readonly updates: Updates;
 }
 
-export function isEmpty({ progress, logs = [], checkpoint, steps = [] }: Riders = {}): boolean {
+export function isEmpty({ progress, logs = [], checkpoint, steps = [] }: Updates = {}): boolean {
   return progress === undefined && checkpoint === undefined && logs.length + steps.length === 0;
 }
 
 /** Writes what rides along with renewals and settles. */
-export async function takeAlong(tx: Transaction, items: readonly RidersOf[]): Promise<void> {
-  const riding = items.filter(({ riders }) => !isEmpty(riders));
+export async function takeAlong(tx: Transaction, items: readonly UpdatesOf[]): Promise<void> {
+  const riding = items.filter(({ updates }) => !isEmpty(updates));
   await noteTrails(
     tx,
-    riding.flatMap(({ seq, riders: { progress, checkpoint } }): TrailNote[] => {
+    riding.flatMap(({ seq, updates: { progress, checkpoint } }): TrailNote[] => {
       if (progress === undefined && checkpoint === undefined) return [];
       const change: TrailChange = {
         ...(progress === undefined ? {} : { percent: progress.percent, note: progress.message }),
@@ -137,13 +137,13 @@ export async function takeAlong(tx: Transaction, items: readonly RidersOf[]): Pr
   );
   await addLogs(
     tx,
-    riding.map(({ seq, riders }) => ({
+    riding.map(({ seq, updates }) => ({
       seq,
-      lines: (riders.logs ?? []).map((text) => ({ at: tx.now, text })),
+      lines: (updates.logs ?? []).map((text) => ({ at: tx.now, text })),
     })),
   );
-  const steps = riding.flatMap(({ seq, riders }) =>
-    (riders.steps ?? []).map((step) => ({ seq, ...step })),
+  const steps = riding.flatMap(({ seq, updates }) =>
+    (updates.steps ?? []).map((step) => ({ seq, ...step })),
   );
   if (steps.length === 0) return;
   await tx.rows(ADD_STEPS, [

@@ -1,7 +1,7 @@
 /** Arguments of scripts: flat lists, because a script that parsed JSON would be several times slower. */
 import type { DedupeKey, Failure, KeyLifetime } from "../../core/job.ts";
 import type { LedgerEntry } from "../../core/ledger.ts";
-import type { JobFilter, Riders } from "../../core/store.ts";
+import type { JobFilter, Updates } from "../../core/store.ts";
 import type { Arg } from "./client-like.ts";
 import { categoryNumber, statusNumber } from "./header.ts";
 
@@ -31,9 +31,9 @@ function lifetimeNumber(lifetime: KeyLifetime): number {
   return lifetime === "until-finished" ? -2 : lifetime.ttlMs;
 }
 
-export function riderArgs(riders: Riders | undefined): Arg[] {
-  if (riders === undefined) return [NO];
-  const { progress, checkpoint, logs = [], steps = [] } = riders;
+export function riderArgs(updates: Updates | undefined): Arg[] {
+  if (updates === undefined) return [NO];
+  const { progress, checkpoint, logs = [], steps = [] } = updates;
   return [
     YES,
     ...optional(progress === undefined ? null : JSON.stringify(progress)),

@@ -25,8 +25,8 @@ describe("when memory is full", () => {
       await expect(store.insert(newJobs(3, { queue: "new" }))).rejects.toMatchObject({
         code: "HOLDFAST_STORE_FULL",
       });
-      const riders = { logs: ["still here"], progress: { percent: 50, message: null } };
-      const renewals = running.map((job) => ({ ...job, riders }));
+      const updates = { logs: ["still here"], progress: { percent: 50, message: null } };
+      const renewals = running.map((job) => ({ ...job, updates }));
       expect(new Set(await store.renew(renewals, 60_000))).toEqual(new Set(["kept"]));
       const rest = await store.lease(leaseRequest(50));
       expect(rest.jobs).toHaveLength(15);

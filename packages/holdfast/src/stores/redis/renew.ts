@@ -15,8 +15,8 @@ export async function renew(
   await bySlot(server, renewals, {
     script: "renew",
     head: [leaseMs],
-    args: ({ id, fence, order, riders }, queue) => [
-      ...[queue, id, fence, orEmpty(order), ...riderArgs(riders)],
+    args: ({ id, fence, order, updates }, queue) => [
+      ...[queue, id, fence, orEmpty(order), ...riderArgs(updates)],
     ],
     answer(reply, items) {
       for (const [index, result] of list(reply).entries()) {

@@ -13,7 +13,7 @@ export type ScriptName = Exclude<
   | "queue"
   | "job"
   | "gates"
-  | "riders"
+  | "updates"
   | "insert-one"
   | "filter"
   | "change-each"

@@ -41,11 +41,11 @@ export function settlementArgs(
     const { id, queue, fence, outcome, discard = false } = settlement;
     const failure = "failure" in outcome ? outcome.failure : null;
     const text = textOf(outcome);
-    const luggage = luggageArgs(settlement, queues, isCluster);
+    const entries = entriesArgs(settlement, queues, isCluster);
     const form = [
       ...[queues.indexOf(queue) + 1, fence, ...kindArgs(outcome)],
       ...[categoryNumber(failure?.category), flag(discard), flag(text !== null)],
-      ...[flag(failure !== null), flag(luggage.length > 0)],
+      ...[flag(failure !== null), flag(entries.length > 0)],
     ];
     const name = form.join(" ");
     number = forms.get(name) ?? forms.size + 1;
@@ -56,7 +56,7 @@ export function settlementArgs(
     const brought = [
       ...(text === null ? NONE : [text]),
       ...(failure === null ? NONE : [failureText(failure)]),
-      ...luggage,
+      ...entries,
     ];
     if (brought.length === 0) runs.addBare(number, id);
     else runs.add(number, id, brought);
@@ -82,8 +82,8 @@ function isBareLike(last: Settlement, settlement: Settlement): boolean {
   );
 }
 
-function isWithoutLuggage({ riders, spawn, entries, outbox }: Settlement): boolean {
-  if (riders !== undefined) return false;
+function isWithoutLuggage({ updates, spawn, entries, outbox }: Settlement): boolean {
+  if (updates !== undefined) return false;
   return !(spawn?.length || entries?.length || outbox?.length);
 }
 
@@ -140,14 +140,14 @@ function isOfIdSize(id: string): boolean {
   return id.length === ID_SIZE;
 }
 
-/** Riders, spawned jobs, entries, what is for the outbox; nothing if there is none of them. */
-function luggageArgs(
+/** Updates, spawned jobs, entries, what is for the outbox; nothing if there is none of them. */
+function entriesArgs(
   settlement: Settlement,
   queues: readonly string[],
   isCluster: boolean,
 ): readonly Arg[] {
   if (isWithoutLuggage(settlement)) return NONE;
-  const { queue, riders, spawn = NONE, entries = NONE, outbox = NONE } = settlement;
+  const { queue, updates, spawn = NONE, entries = NONE, outbox = NONE } = settlement;
   const here = spawnedHere(settlement, isCluster);
   const away = isCluster ? spawn.filter((child) => child.queue !== queue) : [];
   const carried = [
@@ -155,7 +155,7 @@ function luggageArgs(
     ...(outbox.length > 0 ? [entriesItem(outbox)] : []),
   ];
   return [
-    ...riderArgs(riders),
+    ...riderArgs(updates),
     ...newJobArgs(here, queues),
     ...[entries.length, ...entries.flatMap(entryArgs)],
     ...[carried.length, ...carried],

@@ -83,7 +83,7 @@ const ENDS: readonly ((job: LeasedJob) => Settlement)[] = [
   (job) => settlement(job, { kind: "succeed", result: null, resultDropped: true }),
   (job) => settlement(job, defer(0)),
   (job) => settlement(job, snooze(0)),
-  (job) => settlement(job, release(0), { riders: { checkpoint: "5", logs: ["half"] } }),
+  (job) => settlement(job, release(0), { updates: { checkpoint: "5", logs: ["half"] } }),
   (job) => settlement(job, die()),
   (job) => settlement(job, dieUnstarted()),
   (job) => settlement(job, cancelled("not wanted")),

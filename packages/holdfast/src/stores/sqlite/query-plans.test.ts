@@ -62,7 +62,7 @@ async function work(store: Store): Promise<void> {
     await store.renew(jobs.map(leaseRef), 1_000);
     const settlements = jobs.map((job, index) =>
       index % 3 === 0
-        ? settlement(job, retry(0), { riders: { logs: ["x"], checkpoint: "1" } })
+        ? settlement(job, retry(0), { updates: { logs: ["x"], checkpoint: "1" } })
         : settlement(job, succeed(), {
             discard: index % 3 === 1,
             spawn: index === 2 ? [newJob()] : [],

@@ -10,7 +10,7 @@ const EXTEND = `
   RETURNING cancel_asked`;
 /** Of two renewals of one attempt the later one counts, in whatever order they arrive. */
 const TAKE_ORDER = `
-  UPDATE holdfast_leased SET riders_order = ? WHERE seq = ? AND riders_order < ? RETURNING seq`;
+  UPDATE holdfast_leased SET updates_order = ? WHERE seq = ? AND updates_order < ? RETURNING seq`;
 const MARK_PAST = `UPDATE holdfast_leased SET flags = flags | ${HAS_PAST} WHERE seq = ?`;
 
 /** A lease that ran out but was not reaped is still its holder's: the fence decides, not the time. */
@@ -25,13 +25,13 @@ export function renew(
     if (seq === null) return "lost";
     const row = tx.db.rows<[number]>(EXTEND).get(until, tx.now, seq, renewal.fence);
     if (row === undefined) return "lost";
-    if (isNews(tx, seq, renewal) && takeAlong(tx, seq, renewal.riders)) tx.db.run(MARK_PAST, seq);
+    if (isNews(tx, seq, renewal) && takeAlong(tx, seq, renewal.updates)) tx.db.run(MARK_PAST, seq);
     return row[0] === 1 ? "cancel" : "kept";
   });
 }
 
 /** Not a repeat, and not overtaken by a later renewal of the same attempt. */
-function isNews(tx: Transaction, seq: number, { order, riders }: Renewal): boolean {
-  if (order === undefined || riders === undefined) return true;
+function isNews(tx: Transaction, seq: number, { order, updates }: Renewal): boolean {
+  if (order === undefined || updates === undefined) return true;
   return tx.db.rows(TAKE_ORDER).get(order, seq, order) !== undefined;
 }

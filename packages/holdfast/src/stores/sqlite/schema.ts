@@ -145,7 +145,7 @@ CREATE TABLE holdfast_leased (
   leased_at INTEGER NOT NULL,
   until INTEGER NOT NULL,
   updated_at INTEGER,
-  riders_order INTEGER NOT NULL DEFAULT 0,
+  updates_order INTEGER NOT NULL DEFAULT 0,
   cancel_asked INTEGER NOT NULL DEFAULT 0,
   cancel_reason TEXT,
   cancel_by TEXT

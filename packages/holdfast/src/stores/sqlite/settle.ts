@@ -1,6 +1,6 @@
 /**
  * Settling. Under the current fence everything is written, under any other nothing. The order inside
- * the one step: riders, outcome, spawned jobs, entries. The outcome comes before the spawned jobs so
+ * the one step: updates, outcome, spawned jobs, entries. The outcome comes before the spawned jobs so
  * that a child may take the key its parent has just freed.
  *
  * A success at the first attempt that says nothing more is what nearly every settle is. It takes two
@@ -63,7 +63,7 @@ function settleOne(tx: Transaction, settlement: Settlement): SettleResult {
   const lease = heldLease(tx, settlement);
   if (lease === null) return wasSettled(tx, settlement) ? "settled" : "lost";
   const queue = tx.queues.byNumber(lease.q);
-  const flags = lease.flags | (takeAlong(tx, lease.seq, settlement.riders) ? HAS_PAST : 0);
+  const flags = lease.flags | (takeAlong(tx, lease.seq, settlement.updates) ? HAS_PAST : 0);
   tx.db.silent(DROP_LEASE).get(lease.seq);
   endLease(tx, queue, { line: () => tx.lines.byNumber(lease.line), isCapped: lease.isCapped });
   const ending: Ending = {
@@ -78,10 +78,10 @@ function settleOne(tx: Transaction, settlement: Settlement): SettleResult {
 }
 
 function isPlain(settlement: Settlement): boolean {
-  const { outcome, riders, spawn, entries, outbox, discard } = settlement;
+  const { outcome, updates, spawn, entries, outbox, discard } = settlement;
   return (
     outcome.kind === "succeed" &&
-    riders === undefined &&
+    updates === undefined &&
     isEmpty(spawn) &&
     isEmpty(entries) &&
     isEmpty(outbox) &&

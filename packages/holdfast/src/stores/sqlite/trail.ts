@@ -4,7 +4,7 @@
  * on the job's moving row, or nobody will look.
  */
 import { HISTORY_LENGTH, LOG_LENGTH, type AttemptRecord, type Failure } from "../../core/job.ts";
-import type { Riders } from "../../core/store.ts";
+import type { Updates } from "../../core/store.ts";
 import type { SqlValue } from "./database-like.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -61,8 +61,8 @@ export function addDeferral(tx: Transaction, seq: number): void {
 }
 
 /** Writes what rides along with a renew or a settle. Answers whether there was anything. */
-export function takeAlong(tx: Transaction, seq: number, riders: Riders = {}): boolean {
-  const { progress, logs = [], checkpoint, steps = [] } = riders;
+export function takeAlong(tx: Transaction, seq: number, updates: Updates = {}): boolean {
+  const { progress, logs = [], checkpoint, steps = [] } = updates;
   if (progress !== undefined || checkpoint !== undefined) {
     noteTrail(tx, seq, {
       ...(progress === undefined ? {} : { percent: progress.percent, note: progress.message }),

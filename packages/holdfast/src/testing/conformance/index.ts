@@ -37,7 +37,7 @@ import { renew } from "./renew.ts";
 import { repeat } from "./repeat.ts";
 import { reschedule } from "./reschedule.ts";
 import { revive } from "./revive.ts";
-import { riders } from "./riders.ts";
+import { updates } from "./updates.ts";
 import type { Chapter, StorePlace } from "./scenario.ts";
 import { play } from "./scenario.ts";
 import { settle } from "./settle.ts";
@@ -73,7 +73,7 @@ const EVERYWHERE: readonly Chapter[] = [
   fairness,
   attempts,
   renew,
-  riders,
+  updates,
   settle,
   repeat,
   spawn,

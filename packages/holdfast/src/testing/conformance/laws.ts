@@ -184,10 +184,10 @@ export const laws = chapter("laws", {
     await store.reap({ limit: 1 });
     const holder = await takeOne(store, { worker: "worker-2" });
     const before = await seen(store, job);
-    const riders = { logs: ["stale"], checkpoint: "1", steps: [{ name: "s", value: "1" }] };
-    assert.equal(await renew(store, stale, riders), "lost");
+    const updates = { logs: ["stale"], checkpoint: "1", steps: [{ name: "s", value: "1" }] };
+    assert.equal(await renew(store, stale, updates), "lost");
     for (const outcome of [succeed(), retry(), snooze(), release(), cancelled(), die()]) {
-      const extras = { riders, spawn: [newJob({ group: "a" })], entries: [ledgerEntry()] };
+      const extras = { updates, spawn: [newJob({ group: "a" })], entries: [ledgerEntry()] };
       const results = await store.settle([settlement(stale, outcome, extras)]);
       assert.deepEqual(results, ["lost"]);
     }

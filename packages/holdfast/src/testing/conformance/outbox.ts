@@ -32,7 +32,7 @@ export const outbox = chapter("outbox", {
     assert.deepEqual(await entriesOf(store), []);
   },
 
-  "a settle without luggage leaves the outbox empty": async ({ store }) => {
+  "a settle without entries leaves the outbox empty": async ({ store }) => {
     await insertOne(store);
     await settle(store, await takeOne(store), succeed(), { outbox: [], entries: [], spawn: [] });
     assert.deepEqual(await store.outbox.read(10), []);

@@ -93,7 +93,7 @@ export const reapRaces = chapter("races for an expired lease", {
     const leased = await takeOne(given.store);
     const once = settlement(leased, succeed("1"), {
       spawn: [newJob({ type: "child" })],
-      riders: { logs: ["once"] },
+      updates: { logs: ["once"] },
     });
     const results = await callers(stores, 6, (store) => store.settle([once]));
     assert.deepEqual(new Set(results.flat()), new Set(["settled"]));

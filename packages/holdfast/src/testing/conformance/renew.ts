@@ -6,7 +6,7 @@ import { leaseRef, renew as renewOne, retry, settle, settleLost, succeed } from 
 import { takeExactly, takeOne } from "./take.ts";
 import { LONG_MS, PASSED_MS, SHORT_MS } from "./times.ts";
 
-const RIDERS = {
+const UPDATES = {
   progress: { percent: 50, message: "half way" },
   logs: ["still here"],
   checkpoint: '{"row":100}',
@@ -65,7 +65,7 @@ export const renew = chapter("renew", {
     await place.advance(PASSED_MS);
     await store.reap({ limit: 1 });
     const before = await jobOf(store, job);
-    await renewOne(store, leased, RIDERS);
+    await renewOne(store, leased, UPDATES);
     assert.deepEqual(await jobOf(store, job), before);
     assert.equal((await takeOne(store, { worker: "worker-2" })).id, job.id);
   },
@@ -77,7 +77,7 @@ export const renew = chapter("renew", {
     await store.reap({ limit: 1 });
     await takeOne(store, { worker: "worker-2" });
     const before = await jobOf(store, job);
-    assert.equal(await renewOne(store, stale, RIDERS, 10 * LONG_MS), "lost");
+    assert.equal(await renewOne(store, stale, UPDATES, 10 * LONG_MS), "lost");
     assert.deepEqual(await jobOf(store, job), before);
   },
 
@@ -86,7 +86,7 @@ export const renew = chapter("renew", {
     const leased = await takeOne(store);
     await settle(store, leased, succeed());
     const before = await jobOf(store, job);
-    assert.equal(await renewOne(store, leased, RIDERS), "lost");
+    assert.equal(await renewOne(store, leased, UPDATES), "lost");
     assert.deepEqual(await jobOf(store, job), before);
   },
 
@@ -104,7 +104,7 @@ export const renew = chapter("renew", {
     const leased = await takeOne(store);
     const before = await jobOf(store, job);
     for (const fence of [leased.fence - 1, leased.fence + 1]) {
-      assert.equal(await renewOne(store, { ...leased, fence }, RIDERS), "lost");
+      assert.equal(await renewOne(store, { ...leased, fence }, UPDATES), "lost");
       await settleLost(store, { ...leased, fence }, succeed());
     }
     assert.deepEqual(await jobOf(store, job), before);
@@ -123,12 +123,12 @@ export const renew = chapter("renew", {
     const [, second] = leased;
     assert.ok(second);
     await settle(store, second, succeed());
-    const renewals = leased.map((job) => ({ ...leaseRef(job), riders: RIDERS }));
+    const renewals = leased.map((job) => ({ ...leaseRef(job), updates: UPDATES }));
     assert.deepEqual(await store.renew(renewals, LONG_MS), ["kept", "lost", "kept"]);
     const checkpoints = await Promise.all(leased.map((job) => jobOf(store, job)));
     assert.deepEqual(
       checkpoints.map((job) => job.checkpoint),
-      [RIDERS.checkpoint, null, RIDERS.checkpoint],
+      [UPDATES.checkpoint, null, UPDATES.checkpoint],
     );
   },
 

@@ -25,9 +25,9 @@ import { LONG_MS, PASSED_MS, SHORT_MS, TICK_MS } from "./times.ts";
 const NOBODY = { reason: null, by: null };
 
 /** Everything a settlement can bring along; none of it may come from a stale worker. */
-function luggage() {
+function entries() {
   return {
-    riders: {
+    updates: {
       progress: { percent: 99, message: "stale" },
       logs: ["stale"],
       checkpoint: '"stale"',
@@ -55,7 +55,7 @@ export const repeat = chapter("settle, repeated or stale", {
   "one settle given twice in one call is done once": async ({ store }) => {
     const job = await insertOne(store);
     const leased = await takeOne(store);
-    const once = settlement(leased, snooze(LONG_MS), { riders: { logs: ["once"] } });
+    const once = settlement(leased, snooze(LONG_MS), { updates: { logs: ["once"] } });
     assert.deepEqual(await store.settle([once, once]), ["settled", "settled"]);
     const { attempts, logs } = await jobOf(store, job);
     assert.deepEqual([attempts, logs.length], [0, 1]);
@@ -79,10 +79,10 @@ export const repeat = chapter("settle, repeated or stale", {
     assert.equal((await jobOf(store, job)).attempts, 1);
   },
 
-  "a repeated settle brings its luggage once": async ({ store }) => {
+  "a repeated settle brings its entries once": async ({ store }) => {
     const job = await insertOne(store);
     const leased = await takeOne(store);
-    const brought = luggage();
+    const brought = entries();
     for (let time = 0; time < 2; time++) await settle(store, leased, succeed(), brought);
     assert.equal((await findAll(store, { type: "spawned" })).length, 1);
     assert.equal((await entriesOf(store)).length, 1);
@@ -96,7 +96,7 @@ export const repeat = chapter("settle, repeated or stale", {
     const leased = await takeOne(store);
     await settle(store, leased, succeed("1"));
     const before = await jobOf(store, job);
-    await store.settle([settlement(leased, die(), luggage())]);
+    await store.settle([settlement(leased, die(), entries())]);
     assert.deepEqual(await jobOf(store, job), before);
     assert.deepEqual(await findAll(store, { type: "spawned" }), []);
     assert.deepEqual(await entriesOf(store), []);
@@ -136,7 +136,7 @@ export const repeat = chapter("settle, repeated or stale", {
     await place.advance(PASSED_MS);
     await store.reap({ limit: 1 });
     const before = await jobOf(store, job);
-    await settleLost(store, stale, succeed("1"), luggage());
+    await settleLost(store, stale, succeed("1"), entries());
     assert.deepEqual(await jobOf(store, job), before);
     assert.equal((await takeOne(store)).id, job.id);
   },
@@ -149,7 +149,7 @@ export const repeat = chapter("settle, repeated or stale", {
     const current = await takeOne(store, { worker: "worker-2" });
     const before = await jobOf(store, job);
     for (const outcome of [succeed("1"), retry(), snooze(), release(), cancelled(), die()]) {
-      await settleLost(store, stale, outcome, luggage());
+      await settleLost(store, stale, outcome, entries());
     }
     assert.deepEqual(await jobOf(store, job), before);
     await settle(store, current, succeed("2"));
@@ -166,7 +166,7 @@ export const repeat = chapter("settle, repeated or stale", {
     await store.reap({ limit: 1 });
     await settle(store, await takeOne(store, { worker: "worker-2" }), succeed("2"));
     const before = await jobOf(store, job);
-    await settleLost(store, stale, die(), luggage());
+    await settleLost(store, stale, die(), entries());
     assert.deepEqual(await jobOf(store, job), before);
   },
 
@@ -176,7 +176,7 @@ export const repeat = chapter("settle, repeated or stale", {
     await place.advance(PASSED_MS);
     await store.reap({ limit: 1 });
     await store.remove({ ids: [{ id: job.id }] }, NOBODY);
-    await settleLost(store, stale, succeed("1"), luggage());
+    await settleLost(store, stale, succeed("1"), entries());
     await assertPruned(store, job);
     assert.deepEqual(await findAll(store, { type: "spawned" }), []);
   },
@@ -187,7 +187,7 @@ export const repeat = chapter("settle, repeated or stale", {
     await place.advance(PASSED_MS);
     await store.reap({ limit: 1 });
     await settleLost(store, stale, succeed(), {
-      ...luggage(),
+      ...entries(),
       spawn: [newJob({ type: "spawned" }), newJob({ type: "spawned", queue: "sms" })],
     });
     assert.deepEqual(await findAll(store, { type: "spawned" }), []);
@@ -201,7 +201,7 @@ export const repeat = chapter("settle, repeated or stale", {
     await settle(store, first, retry());
     await settle(store, await takeOne(store), succeed("2"));
     const before = await jobOf(store, job);
-    await store.settle([settlement(first, retry(), luggage())]);
+    await store.settle([settlement(first, retry(), entries())]);
     assert.deepEqual(await jobOf(store, job), before);
     await takeNothing(store);
   },
@@ -213,7 +213,7 @@ export const repeat = chapter("settle, repeated or stale", {
     const revival = { delayMs: 0, runAt: null, attempts: 1 };
     await store.revive({ ids: [{ id: job.id }] }, revival, NOBODY);
     const before = await jobOf(store, job);
-    await store.settle([settlement(leased, die(), luggage())]);
+    await store.settle([settlement(leased, die(), entries())]);
     assert.deepEqual(await jobOf(store, job), before);
     assert.equal((await takeOne(store)).id, job.id);
   },

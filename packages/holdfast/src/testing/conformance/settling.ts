@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Failure } from "../../core/job.ts";
 import type { LedgerEntry } from "../../core/ledger.ts";
 import type { Outcome } from "../../core/outcome.ts";
-import type { LeaseRef, RenewResult, Riders, Settlement, Store } from "../../core/store.ts";
+import type { LeaseRef, RenewResult, Updates, Settlement, Store } from "../../core/store.ts";
 import { newId } from "./new-job.ts";
 import { LONG_MS } from "./times.ts";
 
@@ -84,10 +84,10 @@ export async function settleLost(
 export async function renew(
   store: Store,
   job: LeaseRef,
-  riders?: Riders,
+  updates?: Updates,
   leaseMs = LONG_MS,
 ): Promise<RenewResult> {
-  const renewal = riders === undefined ? leaseRef(job) : { ...leaseRef(job), riders };
+  const renewal = updates === undefined ? leaseRef(job) : { ...leaseRef(job), updates };
   const [result] = await store.renew([renewal], leaseMs);
   assert.ok(result, "one renewal in, one result out");
   return result;

@@ -61,8 +61,8 @@ export const text = chapter("text", {
     );
     for (const [index, job] of leased.entries()) {
       const json = UNTIDY[index] ?? "";
-      const riders = { checkpoint: json, steps: [{ name: "step", value: json }] };
-      await settle(store, job, succeed(json), { riders });
+      const updates = { checkpoint: json, steps: [{ name: "step", value: json }] };
+      await settle(store, job, succeed(json), { updates });
       const stored = await jobOf(store, job);
       assert.deepEqual(
         [stored.payload, stored.result, stored.checkpoint, stored.steps[0]?.value],

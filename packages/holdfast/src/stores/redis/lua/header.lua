@@ -36,7 +36,7 @@ end
 local function pack_moving(h, worker_size)
   return struct.pack(MOVING, h.status, h.flags, h.category, h.attempts, h.max_attempts, h.crashes,
     h.deferrals, h.updated_at, h.started_at, h.finished_at, h.lease_until, h.fence, h.settled_fence,
-    h.riders_order, worker_size)
+    h.updates_order, worker_size)
 end
 
 local function pack_stays(h)
@@ -51,25 +51,25 @@ end
 -- Tables that are made with all their fields are made at once; one that grows is made again and again.
 local function unpack_moving(packed)
   local status, flags, category, attempts, max_attempts, crashes, deferrals, updated_at, started_at,
-    finished_at, lease_until, fence, settled_fence, riders_order, worker_size =
+    finished_at, lease_until, fence, settled_fence, updates_order, worker_size =
     struct.unpack(MOVING, packed)
   return {
     status = status, flags = flags, category = category, attempts = attempts,
     max_attempts = max_attempts, crashes = crashes, deferrals = deferrals, updated_at = updated_at,
     started_at = started_at, finished_at = finished_at, lease_until = lease_until, fence = fence,
-    settled_fence = settled_fence, riders_order = riders_order, worker_size = worker_size,
+    settled_fence = settled_fence, updates_order = updates_order, worker_size = worker_size,
   }
 end
 
 local function unpack_header(packed)
   local status, flags, category, attempts, max_attempts, crashes, deferrals, updated_at, started_at,
-    finished_at, lease_until, fence, settled_fence, riders_order, _, age, created_at, run_at,
+    finished_at, lease_until, fence, settled_fence, updates_order, _, age, created_at, run_at,
     lifetime, priority, group, type_name, extra, worker_at = struct.unpack(ALL, packed)
   return {
     status = status, flags = flags, category = category, attempts = attempts,
     max_attempts = max_attempts, crashes = crashes, deferrals = deferrals, updated_at = updated_at,
     started_at = started_at, finished_at = finished_at, lease_until = lease_until, fence = fence,
-    settled_fence = settled_fence, riders_order = riders_order, age = age, created_at = created_at,
+    settled_fence = settled_fence, updates_order = updates_order, age = age, created_at = created_at,
     run_at = run_at, lifetime = lifetime, priority = priority, group = group, type = type_name,
     extra = extra, worker = sub(packed, worker_at),
   }
@@ -80,7 +80,7 @@ local function new_header()
   return {
     status = QUEUED, flags = 0, category = 0, attempts = 0, max_attempts = 0, crashes = 0,
     deferrals = 0, updated_at = -1, started_at = -1, finished_at = -1, lease_until = -1, fence = 0,
-    settled_fence = -1, riders_order = 0, age = '', created_at = now, run_at = now, lifetime = KEPT,
+    settled_fence = -1, updates_order = 0, age = '', created_at = now, run_at = now, lifetime = KEPT,
     priority = 0, group = '', type = '', extra = '', worker = '',
   }
 end

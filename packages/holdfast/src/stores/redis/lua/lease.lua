@@ -161,7 +161,7 @@ local function begin(moving)
     set(h, LEASE_SPENT)
   end
   h.fence = fence_after(h.fence)
-  h.status, h.riders_order = PROCESSING, 0
+  h.status, h.updates_order = PROCESSING, 0
   h.started_at, h.updated_at, h.lease_until = now, now, lease_until
   local begun = pack_moving(h, #worker)
   parts_begun[#parts_begun + 1] = begun

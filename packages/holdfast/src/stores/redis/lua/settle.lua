@@ -1,19 +1,19 @@
 #!lua flags=allow-oom
 -- Ends attempts. Under the current fence everything is written, under any other nothing. The order
--- inside the one step: riders, outcome, spawned jobs, entries. The outcome comes before the spawned
+-- inside the one step: updates, outcome, spawned jobs, entries. The outcome comes before the spawned
 -- jobs so that a child may take the key its parent has just freed.
 --
 -- KEYS     root, then the queues
 -- ARGV     clock, remembersMs, ask the other queues whether they know an id 0|1; counted forms: queue,
 --          fence, kind, afterMs, mark, category, discard 0|1, has text 0|1, has failure 0|1, has
---          luggage 0|1; then runs of settlements: the number of the form, how many, and of each: id,
---          and what the form says it has: text, failure, luggage. If it has none of them: the size of
---          an id and all ids in one text, or 0 and the ids. Luggage: riders (see riders.lua), spawned
+--          entries 0|1; then runs of settlements: the number of the form, how many, and of each: id,
+--          and what the form says it has: text, failure, entries. If it has none of them: the size of
+--          an id and all ids in one text, or 0 and the ids. Luggage: updates (see updates.lua), spawned
 --          jobs (see insert-one.lua), counted entries (see ledger.lua), counted texts for the outbox
 --          kind and mark: s succeed (mark: result dropped), r retry (mark: spend), z snooze,
 --          l release, c cancel, d die (mark: ran). text: the result, or the reason
 -- returns  { queues that are new, queues to wake, a digit for each: 0 lost, 1 settled, 2 and finished }
--- include: clock header queue job riders insert-one ledger
+-- include: clock header queue job updates insert-one ledger
 local SUCCEEDED_ATTEMPT, FAILED_ATTEMPT, CANCELLED_ATTEMPT = 1, 2, 4
 local LOST, SETTLED, FINISHED = '0', '1', '2'
 local remembers_ms, elsewhere = number_arg(), arg() == '1'
@@ -23,22 +23,22 @@ local function read_form()
   local form = {
     q = queue_at(number_arg()), fence = number_arg(), kind = arg(), after_ms = number_arg(),
     mark = arg() == '1', category = number_arg(), discard = arg() == '1', has_text = arg() == '1',
-    has_failure = arg() == '1', has_luggage = arg() == '1',
+    has_failure = arg() == '1', has_entries = arg() == '1',
   }
-  form.is_plain = form.kind == 's' and not (form.discard or form.has_failure or form.has_luggage)
-  form.is_bare = not (form.has_text or form.has_failure or form.has_luggage)
+  form.is_plain = form.kind == 's' and not (form.discard or form.has_failure or form.has_entries)
+  form.is_bare = not (form.has_text or form.has_failure or form.has_entries)
   form.succeeded = {}
   return form
 end
 
-local function read_luggage()
-  local luggage = { riders = read_riders(), spawn = read_new_jobs(), entries = {}, outbox = {} }
+local function read_entries()
+  local entries = { updates = read_updates(), spawn = read_new_jobs(), entries = {}, outbox = {} }
   for index = 1, number_arg() do
     local id, entry = read_entry()
-    luggage.entries[index] = { id, entry }
+    entries.entries[index] = { id, entry }
   end
-  for index = 1, number_arg() do luggage.outbox[index] = arg() end
-  return luggage
+  for index = 1, number_arg() do entries.outbox[index] = arg() end
+  return entries
 end
 
 -- Takes back what this lease added: an exhausted one added nothing.
@@ -100,14 +100,14 @@ local function spawn(q, id, h, jobs)
   end
 end
 
-local function settle_at_length(form, id, text, failure, luggage)
+local function settle_at_length(form, id, text, failure, entries)
   local q = form.q
   local h, other = held_by(q, id, form.fence)
   if not h then
     local last = other and other.settled_fence or remembered(q, id)
     return last == form.fence and SETTLED or LOST
   end
-  if luggage then take_along(q, id, h, luggage.riders) end
+  if entries then take_along(q, id, h, entries.updates) end
   h.settled_fence = h.fence
   conclude(form, id, h, text, failure)
   local result = h.status > PROCESSING and FINISHED or SETTLED
@@ -116,10 +116,10 @@ local function settle_at_length(form, id, text, failure, luggage)
     h = nil
   end
   if h then save_header(q, id, h) end
-  if not luggage then return result end
-  spawn(q, id, h, luggage.spawn)
-  for _, entry in ipairs(luggage.entries) do append_entry(root, entry[1], entry[2]) end
-  for _, item in ipairs(luggage.outbox) do
+  if not entries then return result end
+  spawn(q, id, h, entries.spawn)
+  for _, entry in ipairs(entries.entries) do append_entry(root, entry[1], entry[2]) end
+  for _, item in ipairs(entries.outbox) do
     local seq = next_seq()
     redis.call('ZADD', q.o, seq, member_of(seq, item))
   end
@@ -148,7 +148,7 @@ end
 
 local forms = {}
 for number = 1, number_arg() do forms[number] = read_form() end
-local runs, of, ids, texts, failures, luggages, count = {}, {}, {}, {}, {}, {}, 0
+local runs, of, ids, texts, failures, entryLists, count = {}, {}, {}, {}, {}, {}, 0
 while at < #ARGV do
   local form, items = forms[number_arg()], number_arg()
   runs[#runs + 1] = { form = form, first = count + 1, last = count + items }
@@ -163,7 +163,7 @@ while at < #ARGV do
       ids[count] = arg()
       if form.has_text then texts[count] = arg() end
       if form.has_failure then failures[count] = arg() end
-      if form.has_luggage then luggages[count] = read_luggage() end
+      if form.has_entries then entryLists[count] = read_entries() end
     end
   end
 end
@@ -197,7 +197,7 @@ local function settle_run(form, first, last)
       if texts[index] then add(q.results, 'r' .. id, texts[index]) end
       results[index] = FINISHED
     else
-      results[index] = settle_at_length(form, id, texts[index], failures[index] or '', luggages[index])
+      results[index] = settle_at_length(form, id, texts[index], failures[index] or '', entryLists[index])
     end
   end
   if #gone > 0 then q.wakes = true end

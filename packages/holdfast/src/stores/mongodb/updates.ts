@@ -1,11 +1,11 @@
 /** What rides along with a renew or a settle. */
 import { LOG_LENGTH, type Step } from "../../core/job.ts";
-import type { LeaseRef, Riders } from "../../core/store.ts";
+import type { LeaseRef, Updates } from "../../core/store.ts";
 import type { Changes } from "./edit.ts";
 import { isTombstone, type AnyJob, type JobDocument } from "./schema.ts";
 
-export function takeAlong(job: JobDocument, riders: Riders, now: number): Changes {
-  const { progress, logs, checkpoint, steps } = riders;
+export function takeAlong(job: JobDocument, updates: Updates, now: number): Changes {
+  const { progress, logs, checkpoint, steps } = updates;
   return {
     ...(progress === undefined ? {} : { progress: { ...progress } }),
     ...(logs === undefined ? {} : withLogs(job, logs, now)),

@@ -8,7 +8,7 @@ import { leaseRef, renew, retry, settle, snooze, succeed } from "./settling.ts";
 import { takeOne } from "./take.ts";
 import { LONG_MS, PASSED_MS, SHORT_MS } from "./times.ts";
 
-export const riders = chapter("riders", {
+export const updates = chapter("updates", {
   "everything that rides on a renewal is stored": async ({ store }) => {
     const job = await insertOne(store);
     const leased = await takeOne(store);
@@ -31,7 +31,7 @@ export const riders = chapter("riders", {
   "everything that rides on a settle is stored with it": async ({ store }) => {
     const job = await insertOne(store);
     await settle(store, await takeOne(store), retry(LONG_MS), {
-      riders: {
+      updates: {
         progress: { percent: 50, message: null },
         logs: ["last words"],
         checkpoint: "7",
@@ -66,9 +66,9 @@ export const riders = chapter("riders", {
     assert.deepEqual([progress, checkpoint], [{ percent: 5, message: null }, "2"]);
   },
 
-  "a repeated renewal writes its riders once": async ({ store }) => {
+  "a repeated renewal writes its updates once": async ({ store }) => {
     const job = await insertOne(store);
-    const renewal = { ...leaseRef(await takeOne(store)), riders: { logs: ["once"] }, order: 1 };
+    const renewal = { ...leaseRef(await takeOne(store)), updates: { logs: ["once"] }, order: 1 };
     assert.deepEqual(await store.renew([renewal], LONG_MS), ["kept"]);
     assert.deepEqual(await store.renew([renewal], LONG_MS), ["kept"]);
     assert.deepEqual(
@@ -82,9 +82,9 @@ export const riders = chapter("riders", {
   }) => {
     const job = await insertOne(store);
     const ref = leaseRef(await takeOne(store, { leaseMs: SHORT_MS }));
-    await store.renew([{ ...ref, riders: { checkpoint: "2" }, order: 2 }], SHORT_MS);
+    await store.renew([{ ...ref, updates: { checkpoint: "2" }, order: 2 }], SHORT_MS);
     const before = (await jobOf(store, job)).leaseUntil ?? 0;
-    const late = { ...ref, riders: { checkpoint: "1", steps: [{ name: "a", value: "1" }] } };
+    const late = { ...ref, updates: { checkpoint: "1", steps: [{ name: "a", value: "1" }] } };
     assert.deepEqual(await store.renew([{ ...late, order: 1 }], LONG_MS), ["kept"]);
     const { checkpoint, steps, leaseUntil } = await jobOf(store, job);
     assert.deepEqual([checkpoint, steps], ["2", []]);
@@ -96,7 +96,7 @@ export const riders = chapter("riders", {
     const ref = leaseRef(await takeOne(store));
     const renewals = [2, 1, 3].map((order) => ({
       ...ref,
-      riders: { checkpoint: String(order), logs: [`line ${order}`] },
+      updates: { checkpoint: String(order), logs: [`line ${order}`] },
       order,
     }));
     assert.deepEqual(await store.renew(renewals, LONG_MS), ["kept", "kept", "kept"]);
@@ -111,14 +111,14 @@ export const riders = chapter("riders", {
   "the next attempt counts its renewals anew": async ({ store }) => {
     const job = await insertOne(store);
     const first = leaseRef(await takeOne(store));
-    await store.renew([{ ...first, riders: { checkpoint: "1" }, order: 9 }], LONG_MS);
+    await store.renew([{ ...first, updates: { checkpoint: "1" }, order: 9 }], LONG_MS);
     await settle(store, first, retry(0));
     const second = leaseRef(await takeOne(store));
-    await store.renew([{ ...second, riders: { checkpoint: "2" }, order: 1 }], LONG_MS);
+    await store.renew([{ ...second, updates: { checkpoint: "2" }, order: 1 }], LONG_MS);
     assert.equal((await jobOf(store, job)).checkpoint, "2");
   },
 
-  "a renewal without riders leaves them all as they are": async ({ store }) => {
+  "a renewal without updates leaves them all as they are": async ({ store }) => {
     const job = await insertOne(store);
     const leased = await takeOne(store);
     await renew(store, leased, {
@@ -176,7 +176,7 @@ export const riders = chapter("riders", {
     await settle(store, first, retry());
     const second = await takeOne(store);
     assert.deepEqual([second.checkpoint, second.steps], ["1", [{ name: "a", value: "1" }]]);
-    await settle(store, second, snooze(), { riders: { steps: [{ name: "b", value: "2" }] } });
+    await settle(store, second, snooze(), { updates: { steps: [{ name: "b", value: "2" }] } });
     const third = await takeOne(store);
     assert.deepEqual(
       third.steps.map((step) => step.name),
@@ -202,7 +202,7 @@ export const riders = chapter("riders", {
     const lines = Array.from({ length: 450 }, (_, index) => `line ${index}`);
     await renew(store, leased, { logs: lines.slice(0, 150) });
     await renew(store, leased, { logs: lines.slice(150, 300) });
-    await settle(store, leased, succeed(), { riders: { logs: lines.slice(300) } });
+    await settle(store, leased, succeed(), { updates: { logs: lines.slice(300) } });
     assert.deepEqual(
       (await jobOf(store, job)).logs.map((line) => line.text),
       lines.slice(-LOG_LENGTH),
@@ -222,7 +222,7 @@ export const riders = chapter("riders", {
   "a repeated settle writes its log lines once": async ({ store }) => {
     const job = await insertOne(store);
     const leased = await takeOne(store);
-    const extras = { riders: { logs: ["once"] } };
+    const extras = { updates: { logs: ["once"] } };
     await settle(store, leased, succeed(), extras);
     await settle(store, leased, succeed(), extras);
     assert.equal((await jobOf(store, job)).logs.length, 1);
