@@ -43,6 +43,11 @@ export interface LeaseRequest {
    * not take up a capped line's slot.
    */
   readonly cappedLimit?: number;
+  /**
+   * How many bytes of payload in all, more or less; the first job comes whatever its size. Default: no
+   * bound. What is left behind for it is ready work: `nextInMs` is 0.
+   */
+  readonly maxBytes?: number;
   /** At most `limit` of each; shares by `weight`, default 1. */
   readonly queues: readonly {
     readonly queue: string;
@@ -60,6 +65,20 @@ export interface LeaseReply {
    * ready, nor is a capped line to a caller who wants nothing of capped lines.
    */
   readonly nextInMs: number | null;
+  /**
+   * Queues in which jobs may have been leased that are not in `jobs`: their part of the reply got lost.
+   * The caller disowns them. Absent or empty: nothing is in doubt.
+   */
+  readonly unsure?: readonly string[];
+}
+
+/** What a worker says of an id it never leases with again; see `Store.disown`. */
+export interface DisownRequest {
+  readonly worker: string;
+  /** Where it may have leased. A store may look further. */
+  readonly queues: readonly string[];
+  /** What it knows it has. */
+  readonly except: readonly LeaseRef[];
 }
 
 /** Names one attempt. The handle is the store's own note to itself, from `lease`. */
@@ -110,6 +129,11 @@ export interface Renewal extends LeaseRef {
    * updates are passed over. Without a count they are always written.
    */
   readonly order?: number;
+  /**
+   * The handler starts now. A job that has crashed before is charged for a lease that ran out only after
+   * its holder said so: until then it waited, and cannot have done any harm.
+   */
+  readonly starts?: boolean;
 }
 
 export type RenewResult = "kept" | "lost" | "cancel";
@@ -137,6 +161,8 @@ export interface ReapedJob {
   readonly worker: string;
   readonly attempts: number;
   readonly crashes: number;
+  /** False: it never started as far as its holder said, and goes back as if released. */
+  readonly charged: boolean;
   readonly status: "queued" | "cancelled";
 }
 

@@ -28,6 +28,7 @@ import type {
   InsertResult,
   LeaseRequest,
   LeaseReply,
+  DisownRequest,
   Renewal,
   RenewResult,
   Settlement,
@@ -106,8 +107,18 @@ export interface Store {
    * Puts up to `limit` expired leases back to their places in line: `crashes` + 1, the attempt stays
    * spent, the fence moves on; a job whose cancellation was asked for ends `cancelled`. Repeats its
    * whole condition when it writes. Kills nothing.
+   *
+   * Not charged, but put back as if released: a job that had crashed before and whose holder did not say
+   * that it starts (`Renewal.starts`), and one whose worker has disowned it.
    */
   reap(request: { readonly limit: number }): Promise<ReapedJob[]>;
+  /**
+   * After a reply of `lease` that got lost: whatever is leased under this id besides `except` goes back to
+   * its place in line at once, as if released: attempt and crash not charged, the fence moved on. Answers
+   * how many. The id is remembered for an hour, so that a lease that arrives late is not charged by `reap`
+   * either; what is in `except` is. Again, it replaces what was said before.
+   */
+  disown(request: DisownRequest): Promise<number>;
 
   // ── an operator's hand ────────────────────────────────────────────────────────────────────────
 
@@ -207,6 +218,10 @@ export interface Wakeup {
   readonly queues: readonly string[];
   /** These jobs have finished. */
   readonly finished: readonly string[];
+  /** How many jobs became ready, if all of them were just inserted. Absent: any number. */
+  readonly added?: number;
+  /** From 0 to 1, drawn by the sender: the same for everybody who hears this wakeup. */
+  readonly lot?: number;
 }
 
 /** What must still be carried elsewhere. Relaying twice changes nothing. */

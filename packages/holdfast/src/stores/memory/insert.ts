@@ -98,6 +98,7 @@ export function blankJob(
     deleted: false,
     attempts: 0,
     leaseSpent: 0,
+    isUnstarted: false,
     updatesOrder: 0,
     crashes: 0,
     deferrals: 0,

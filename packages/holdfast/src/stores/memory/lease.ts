@@ -16,11 +16,14 @@ interface Call {
   readonly jobs: LeasedJob[];
   /** How many may still come from capped lines. */
   cappedLeft: number;
+  bytesLeft: number;
 }
 
 export function lease(state: MemoryState, request: LeaseRequest): LeaseReply {
   const now = state.clock.now();
-  const call: Call = { now, request, jobs: [], cappedLeft: cappedLimitOf(request) };
+  const { maxBytes = Infinity } = request;
+  const cappedLeft = cappedLimitOf(request);
+  const call: Call = { now, request, jobs: [], cappedLeft, bytesLeft: maxBytes };
   const demands = request.queues.flatMap(({ queue: name, limit, weight = 1 }) => {
     const queue = state.queues.get(name);
     return queue === undefined || limit <= 0 ? [] : [{ name, queue, limit, weight }];
@@ -65,6 +68,7 @@ function takeTurns(
     const job = line?.ready.peek();
     if (line === null || job === undefined) break;
     const isCapped = capConcerns(queue, line);
+    if (call.jobs.length > 0 && job.payload.length > call.bytesLeft) break;
     if (!isLineOpen(queue, line, call.now) || (isCapped && call.cappedLeft <= 0)) {
       queue.ring.pass();
       passed++;
@@ -73,6 +77,7 @@ function takeTurns(
     queue.ring.spend();
     call.jobs.push(startAttempt(state, job, call));
     if (isCapped) call.cappedLeft--;
+    call.bytesLeft -= job.payload.length;
     taken++;
     passed = 0;
   }
@@ -95,6 +100,7 @@ function startAttempt(state: MemoryState, job: MemoryJob, { now, request }: Call
   job.leaseUntil = instantAfter(now, request.leaseMs);
   job.updatedAt = now;
   job.updatesOrder = 0;
+  job.isUnstarted = job.crashes > 0;
   stand(state, job, "processing");
   return leasedSnapshot(job, { isExhausted });
 }

@@ -8,6 +8,7 @@
 import { ClosedError } from "../../core/errors.ts";
 import type { Store, StoreInfo } from "../../core/store.ts";
 import { adopt } from "./adopt.ts";
+import { disown } from "./disown.ts";
 import { count, find, get, place } from "./find.ts";
 import { insert } from "./insert.ts";
 import { lease } from "./lease.ts";
@@ -64,6 +65,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     renew: verb(renew),
     settle: verb(settle),
     reap: verb(reap),
+    disown: verb(disown),
 
     cancel: verb(cancel),
     revive: verb(revive),

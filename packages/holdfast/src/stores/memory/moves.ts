@@ -53,6 +53,18 @@ export function requeue(
 }
 
 /**
+ * Back to its place as if nobody had leased it: the attempt is given back and the fence moves on, or its
+ * holder, if there is one after all, would still be heard.
+ */
+export function takeBack(state: MemoryState, job: MemoryJob, now: number): void {
+  job.attempts -= job.leaseSpent;
+  job.fence = state.clock.fenceAfter(job.fence);
+  const { cancelWhy } = job;
+  if (cancelWhy === null) requeue(state, job, { runAt: job.runAt, now });
+  else endCancelled(state, job, { why: cancelWhy, now });
+}
+
+/**
  * Deletes the job and remembers its id and its last settle. A key with a time of its own stays, and
  * then the id is remembered as long as the key: a duplicate is told that id.
  */
@@ -88,5 +100,6 @@ function endLease(job: MemoryJob): void {
   job.leasedAt = null;
   job.leaseUntil = null;
   job.leaseSpent = 0;
+  job.isUnstarted = false;
   job.cancelWhy = null;
 }

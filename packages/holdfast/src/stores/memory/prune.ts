@@ -73,6 +73,9 @@ function sweep(state: MemoryState, now: number): void {
     if (next.forgetAt > now) break;
     forget(state, next);
   }
+  for (const [worker, { forgetAt }] of state.disowned) {
+    if (forgetAt <= now) state.disowned.delete(worker);
+  }
   sweepKeys(state, now);
   state.records.sweep(now);
   for (const queue of state.queues.values()) {

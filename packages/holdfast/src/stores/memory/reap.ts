@@ -5,7 +5,7 @@
  */
 import { historyWith } from "../../core/history.ts";
 import type { ReapedJob } from "../../core/store.ts";
-import { endCancelled, requeue } from "./moves.ts";
+import { takeBack } from "./moves.ts";
 import type { MemoryJob, MemoryState } from "./state.ts";
 
 export function reap(state: MemoryState, { limit }: { readonly limit: number }): ReapedJob[] {
@@ -19,13 +19,23 @@ export function reap(state: MemoryState, { limit }: { readonly limit: number }):
   return reaped;
 }
 
+/** What its holder never started cannot have killed it. */
+function isCharged(state: MemoryState, job: MemoryJob, now: number): boolean {
+  if (job.isUnstarted) return false;
+  const disowned = state.disowned.get(job.worker ?? "");
+  if (disowned === undefined || disowned.forgetAt <= now) return true;
+  return disowned.except.has(`${job.id}:${job.fence}`);
+}
+
 function reapOne(state: MemoryState, job: MemoryJob, now: number): ReapedJob {
-  job.history = historyWith(job, { outcome: "crashed", failure: null, now });
-  job.crashes++;
-  job.fence = state.clock.fenceAfter(job.fence);
-  const { cancelWhy } = job;
-  if (cancelWhy === null) requeue(state, job, { runAt: job.runAt, now });
-  else endCancelled(state, job, { why: cancelWhy, now });
+  const charged = isCharged(state, job, now);
+  if (charged) {
+    job.history = historyWith(job, { outcome: "crashed", failure: null, now });
+    job.crashes++;
+    // The attempt stays spent.
+    job.leaseSpent = 0;
+  }
+  takeBack(state, job, now);
   return {
     id: job.id,
     queue: job.queue,
@@ -34,6 +44,7 @@ function reapOne(state: MemoryState, job: MemoryJob, now: number): ReapedJob {
     worker: job.worker ?? "",
     attempts: job.attempts,
     crashes: job.crashes,
-    status: cancelWhy === null ? "queued" : "cancelled",
+    charged,
+    status: job.status === "cancelled" ? "cancelled" : "queued",
   };
 }

@@ -16,6 +16,7 @@ export function renew(
     job.leaseUntil = instantAfter(now, leaseMs);
     job.updatedAt = now;
     state.leased.moved(job);
+    if (renewal.starts === true) job.isUnstarted = false;
     if (isNews(job, renewal)) takeAlong(job, { updates: renewal.updates ?? {}, now });
     return job.cancelWhy === null ? "kept" : "cancel";
   });

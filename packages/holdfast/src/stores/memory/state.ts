@@ -39,6 +39,8 @@ export interface MemoryJob extends Mutable<Omit<StoredJob, "cancelAsked" | "dedu
   settledFence: number | null;
   /** What this lease added to `attempts` (0 or 1), so that giving back never takes too much. */
   leaseSpent: number;
+  /** It has crashed before, and its holder has not said that it starts. */
+  isUnstarted: boolean;
   /** The count of the last renewal of this lease whose updates were written. */
   updatesOrder: number;
   /** Set while somebody wants the running job stopped. */
@@ -91,6 +93,12 @@ export interface TakenKey extends HeapItem {
   readonly expiresAt: number | null;
 }
 
+/** A worker's id that is not leased with any more, and what it had: `id:fence` of each. */
+export interface Disowned {
+  readonly except: ReadonlySet<string>;
+  readonly forgetAt: number;
+}
+
 /** What is remembered of a deleted job. */
 export interface Tombstone extends HeapItem {
   readonly id: string;
@@ -107,6 +115,7 @@ export interface MemoryState {
   readonly queues: Map<string, MemoryQueue>;
   readonly shares: Shares;
   readonly leased: Heap<MemoryJob>;
+  readonly disowned: Map<string, Disowned>;
   readonly tombstones: Map<string, Tombstone>;
   /** The same tombstones, by when they are forgotten. */
   readonly forgetting: Heap<Tombstone>;
@@ -128,6 +137,7 @@ export function newState(now: () => number, remembersMs: number): MemoryState {
     queues: new Map(),
     shares: new Shares(),
     leased: new Heap(byLeaseEnd),
+    disowned: new Map(),
     tombstones: new Map(),
     forgetting: new Heap((a, b) => a.forgetAt < b.forgetAt),
     expiringKeys: new Heap((a, b) => (a.expiresAt ?? 0) < (b.expiresAt ?? 0)),

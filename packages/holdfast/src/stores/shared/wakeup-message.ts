@@ -6,8 +6,8 @@ interface Message extends Wakeup {
   readonly from: string;
 }
 
-export function messageOf(from: string, { queues, finished }: Wakeup): string {
-  return JSON.stringify({ from, queues, finished } satisfies Message);
+export function messageOf(from: string, wakeup: Wakeup): string {
+  return JSON.stringify({ from, ...wakeup } satisfies Message);
 }
 
 /** Anybody may speak on our channel. Null: no message of ours, or one of this process's own. */
@@ -19,9 +19,11 @@ export function heardBy(self: string, text: string): Wakeup | null {
 function parse(text: string): Message | null {
   try {
     const message = JSON.parse(text) as Partial<Message> | null;
-    const { from, queues, finished } = message ?? {};
+    const { from, queues, finished, added, lot } = message ?? {};
     const isMessage = typeof from === "string" && isTexts(queues) && isTexts(finished);
-    return isMessage ? { from, queues, finished } : null;
+    if (!isMessage) return null;
+    const isCounted = typeof added === "number" && typeof lot === "number";
+    return { from, queues, finished, ...(isCounted && { added, lot }) };
   } catch {
     return null;
   }

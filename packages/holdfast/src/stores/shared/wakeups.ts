@@ -64,11 +64,11 @@ export class Wakeups {
     this.#deliverSoon();
   }
 
-  /** After something was done by this process. */
-  done(queues: Iterable<string>, finished: readonly string[]): void {
+  /** After something was done by this process. `added`: so many jobs were inserted, and that was all. */
+  done(queues: Iterable<string>, finished: readonly string[], added?: number): void {
     const woken = [...queues];
     this.#near.add(woken, finished);
-    this.#far.add(woken, finished);
+    this.#far.add(woken, finished, added);
     if (this.#near.isEmpty) return;
     this.#deliverSoon();
     if (this.#gathering !== null || this.#tell === null) return;
@@ -89,16 +89,16 @@ export class Wakeups {
   }
 
   /** From another process, or because nobody has listened for a while. */
-  arrived({ queues, finished }: Wakeup): void {
-    this.#near.add(queues, finished);
-    this.#deliverSoon();
+  arrived(wakeup: Wakeup): void {
+    for (const listener of [...this.#listeners]) listener(wakeup);
   }
 
   async #sendFar(): Promise<void> {
     const hints = this.#far.take();
     if (hints === null || this.#tell === null) return;
     const isMuch = hints.finished.length > MOST_FINISHED;
-    const wakeup = isMuch ? { ...hints, finished: [] } : hints;
+    const finished = isMuch ? [] : hints.finished;
+    const wakeup = { ...hints, finished, ...(hints.added !== undefined && { lot: Math.random() }) };
     if (wakeup.queues.length + wakeup.finished.length === 0) return;
     // If it fails, the others find it by polling.
     await this.#tell(wakeup).catch(() => {});
@@ -120,21 +120,30 @@ export class Wakeups {
 class Hints {
   readonly #queues = new Set<string>();
   #finished: string[] = [];
+  /** How many jobs were inserted; NaN once something else may have made jobs ready. */
+  #added = 0;
 
   get isEmpty(): boolean {
     return this.#queues.size === 0 && this.#finished.length === 0;
   }
 
-  add(queues: readonly string[], finished: readonly string[]): void {
+  add(queues: readonly string[], finished: readonly string[], added = NaN): void {
     for (const queue of queues) this.#queues.add(queue);
     for (const id of finished) this.#finished.push(id);
+    if (queues.length > 0) this.#added += added;
   }
 
   take(): Wakeup | null {
     if (this.isEmpty) return null;
-    const wakeup = { queues: [...this.#queues], finished: this.#finished };
+    const added = this.#added;
+    const wakeup = {
+      queues: [...this.#queues],
+      finished: this.#finished,
+      ...(added > 0 && { added }),
+    };
     this.#queues.clear();
     this.#finished = [];
+    this.#added = 0;
     return wakeup;
   }
 }

@@ -15,6 +15,7 @@ import {
   retry,
   settle,
   snooze,
+  start,
   succeed,
 } from "./settling.ts";
 import { takeOne } from "./take.ts";
@@ -130,7 +131,7 @@ export const attempts = chapter("attempts", {
 
   "a crash while exhausted spends no attempt that there is not": async ({ store, place }) => {
     const job = await crashedOut(store, place);
-    await takeOne(store, { leaseMs: SHORT_MS });
+    await start(store, [await takeOne(store, { leaseMs: SHORT_MS })], SHORT_MS);
     await place.advance(PASSED_MS);
     await store.reap({ limit: 1 });
     const { attempts: spent, crashes } = await jobOf(store, job);

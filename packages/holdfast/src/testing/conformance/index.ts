@@ -14,6 +14,7 @@ import { attempts } from "./attempts.ts";
 import { cancel } from "./cancel.ts";
 import { clock } from "./clock.ts";
 import { count } from "./count.ts";
+import { disown } from "./disown.ts";
 import { fairness } from "./fairness.ts";
 import { find } from "./find.ts";
 import { get } from "./get.ts";
@@ -78,6 +79,7 @@ const EVERYWHERE: readonly Chapter[] = [
   repeat,
   spawn,
   reap,
+  disown,
   cancel,
   revive,
   reschedule,

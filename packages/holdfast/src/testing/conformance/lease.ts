@@ -191,4 +191,42 @@ export const lease = chapter("lease", {
     await takeOne(store);
     assert.deepEqual(await store.lease(leaseRequest(1)), { jobs: [], nextInMs: null });
   },
+
+  "a bound in bytes ends a lease, and more is ready": async ({ store }) => {
+    const payload = JSON.stringify("x".repeat(10_000));
+    const jobs = await insertSome(store, 6, { payload });
+    const { jobs: leased, nextInMs } = await store.lease(leaseRequest(6, { maxBytes: 35_000 }));
+    assert.ok(leased.length >= 1 && leased.length <= 4, `${leased.length} jobs of 10 KB`);
+    assert.equal(nextInMs, 0);
+    assert.deepEqual(idsOf(leased), idsOf(jobs.slice(0, leased.length)));
+    const rest = await takeExactly(store, 6 - leased.length, { maxBytes: 35_000 });
+    assert.deepEqual(idsOf(rest), idsOf(jobs.slice(leased.length)));
+  },
+
+  "a job larger than the bound in bytes is leased alone": async ({ store }) => {
+    const payload = JSON.stringify("x".repeat(10_000));
+    const jobs = await insertSome(store, 3, { payload });
+    for (const job of jobs) {
+      const { jobs: leased } = await store.lease(leaseRequest(3, { maxBytes: 100 }));
+      assert.deepEqual(idsOf(leased), [job.id]);
+    }
+    await takeNothing(store, { maxBytes: 100 });
+  },
+
+  "a bound in bytes holds over lines and queues together": async ({ store }) => {
+    const payload = JSON.stringify("x".repeat(10_000));
+    const queues = ["mail", "sms"];
+    for (const queue of queues) {
+      for (const group of ["a", "b", "c"]) await insertOne(store, { queue, group, payload });
+    }
+    const { jobs } = await store.lease(leaseRequest(6, { queues, maxBytes: 25_000 }));
+    assert.ok(jobs.length >= 1 && jobs.length <= 3, `${jobs.length} jobs of 10 KB`);
+    await takeExactly(store, 6 - jobs.length, { queues, maxBytes: 25_000 });
+  },
+
+  "small jobs are leased as ever under a bound in bytes": async ({ store }) => {
+    const jobs = await insertSome(store, 50);
+    const leased = await takeExactly(store, 50, { maxBytes: 8 * 1024 * 1024 });
+    assert.deepEqual(sortedIdsOf(leased), sortedIdsOf(jobs));
+  },
 });

@@ -4,13 +4,14 @@ import { jobOf } from "./looking.ts";
 import { idsOf, insertOne, insertSome, QUEUE, sortedIdsOf } from "./new-job.ts";
 import type { StorePlace } from "./scenario.ts";
 import { chapter } from "./scenario.ts";
-import { renew, settle, settleLost, succeed } from "./settling.ts";
+import { leaseRef, release, renew, settle, settleLost, start, succeed } from "./settling.ts";
 import { takeExactly, takeNothing, takeOne, takeOneByOne } from "./take.ts";
-import { PASSED_MS, SHORT_MS } from "./times.ts";
+import { LONG_MS, PASSED_MS, SHORT_MS } from "./times.ts";
 
-/** Leases so many and lets their leases run out. */
+/** Leases and starts so many, and lets their leases run out. */
 async function runOut(store: Store, place: StorePlace, count: number): Promise<LeasedJob[]> {
   const leased = await takeExactly(store, count, { leaseMs: SHORT_MS });
+  await start(store, leased, SHORT_MS);
   await place.advance(PASSED_MS);
   return leased;
 }
@@ -29,6 +30,7 @@ export const reap = chapter("reap", {
         worker: "host:7:ab12",
         attempts: 1,
         crashes: 1,
+        charged: true,
         status: "queued",
       },
     ]);
@@ -101,6 +103,60 @@ export const reap = chapter("reap", {
     }
     const { status, crashes, attempts } = await jobOf(store, job);
     assert.deepEqual([status, crashes, attempts], ["queued", 4, 2]);
+  },
+
+  "a job that crashed before is not charged until its holder starts it": async (scene) => {
+    const { store, place } = scene;
+    const job = await insertOne(store);
+    await runOut(store, place, 1);
+    await store.reap({ limit: 1 });
+    const leased = await takeOne(store, { leaseMs: SHORT_MS });
+    assert.deepEqual([leased.attempt, leased.crashes], [2, 1]);
+    await place.advance(PASSED_MS);
+    const [reaped] = await store.reap({ limit: 1 });
+    assert.deepEqual([reaped?.charged, reaped?.attempts, reaped?.crashes], [false, 1, 1]);
+    const stored = await jobOf(store, job);
+    assert.deepEqual([stored.status, stored.attempts, stored.crashes], ["queued", 1, 1]);
+    assert.deepEqual(stored.history.length, 1, "what did not start is no attempt");
+    assert.ok(stored.fence > leased.fence, "the fence moves on");
+    await settleLost(store, leased, succeed());
+  },
+
+  "a job that crashed before is charged once its holder has started it": async (scene) => {
+    const { store, place } = scene;
+    const job = await insertOne(store);
+    for (let crash = 0; crash < 2; crash++) {
+      await runOut(store, place, 1);
+      const [reaped] = await store.reap({ limit: 1 });
+      assert.equal(reaped?.charged, true);
+    }
+    const { attempts, crashes, history } = await jobOf(store, job);
+    assert.deepEqual([attempts, crashes, history.length], [2, 2, 2]);
+  },
+
+  "what one holder started the next one has not": async ({ store, place }) => {
+    await insertOne(store);
+    await runOut(store, place, 1);
+    await store.reap({ limit: 1 });
+    const [second] = await runOut(store, place, 1);
+    assert.ok(second);
+    await settle(store, second, release());
+    await takeOne(store, { leaseMs: SHORT_MS });
+    await place.advance(PASSED_MS);
+    const [reaped] = await store.reap({ limit: 1 });
+    assert.deepEqual([reaped?.charged, reaped?.crashes], [false, 1]);
+  },
+
+  "a start counts also if it comes with updates that are no news": async ({ store, place }) => {
+    await insertOne(store);
+    await runOut(store, place, 1);
+    await store.reap({ limit: 1 });
+    const leased = await takeOne(store);
+    const updates = { logs: ["one"] };
+    await store.renew([{ ...leaseRef(leased), updates, order: 2 }], LONG_MS);
+    await store.renew([{ ...leaseRef(leased), updates, order: 1, starts: true }], SHORT_MS);
+    await place.advance(PASSED_MS);
+    assert.equal((await store.reap({ limit: 1 }))[0]?.charged, true);
   },
 
   "a renewal between the end of a lease and its reaping wins": async ({ store, place }) => {

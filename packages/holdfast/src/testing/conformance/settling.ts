@@ -93,6 +93,20 @@ export async function renew(
   return result;
 }
 
+/** Says that the handlers of these start, each of which must still be its holder's. */
+export async function start(
+  store: Store,
+  jobs: readonly LeaseRef[],
+  leaseMs = LONG_MS,
+): Promise<void> {
+  const renewals = jobs.map((job) => ({ ...leaseRef(job), starts: true }));
+  const results = await store.renew(renewals, leaseMs);
+  assert.ok(
+    results.every((result) => result !== "lost"),
+    "a holder may start what it holds",
+  );
+}
+
 export function ledgerEntry(overrides: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     id: newId(),

@@ -18,6 +18,7 @@ export interface TakeOptions {
   /** Several queues in one lease; instead of `queue`. */
   readonly queues?: readonly string[];
   readonly cappedLimit?: number;
+  readonly maxBytes?: number;
   readonly worker?: string;
   readonly leaseMs?: number;
 }
@@ -29,6 +30,7 @@ export function leaseRequest(limit: number, options: TakeOptions = {}): LeaseReq
     leaseMs,
     limit,
     ...(options.cappedLimit === undefined ? {} : { cappedLimit: options.cappedLimit }),
+    ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
     queues: queues.map((name) => ({ queue: name, limit })),
   };
 }
