@@ -4,6 +4,8 @@ import type { LedgerStore } from "./core/ledger.ts";
 import { checkObject, checkWhole, refuseUnknown } from "./core/option-checks.ts";
 import type { Store } from "./core/store.ts";
 import type { EngineOptions } from "./engine/create-engine.ts";
+import type { EventListener, EventName } from "./engine/events.ts";
+import type { AttemptView, ExtensionFactory } from "./engine/extension.ts";
 import { stderrLogger, type Logger } from "./engine/logger.ts";
 import type { RetentionOptions } from "./engine/retention.ts";
 import { noStore } from "./engine/no-store.ts";
@@ -24,8 +26,25 @@ export interface Settings<Jobs extends readonly AnyContract[]> {
   readonly retention?: RetentionOptions | undefined;
   /** Default 1 MiB. */
   readonly maxPayloadBytes?: number | undefined;
+  /** Your own name for the code that runs, for people who look at the fleet. */
+  readonly appVersion?: string | undefined;
   /** Clock, timers, chance and ids; for tests and simulations. */
   readonly runtime?: Runtime | undefined;
+  /** @internal */
+  readonly extensions?: readonly ExtensionFactory[] | undefined;
+}
+
+/** What `hf.use` takes: tracing, a user's own middleware. */
+export interface Middleware {
+  /** For logs. */
+  readonly name?: string | undefined;
+  /**
+   * Around every handler of this process. Calls `next()` once and returns what it gives; a throw fails the
+   * attempt as a throw of the handler would.
+   */
+  readonly around?: ((attempt: AttemptView, next: () => Promise<unknown>) => Promise<unknown>) | undefined;
+  /** Listeners, as for `hf.on`. */
+  readonly on?: { readonly [Name in EventName]?: EventListener<Name> } | undefined;
 }
 
 /**
@@ -57,7 +76,7 @@ export type HoldfastOptions<
 
 const OPTIONS = [
   ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
-  "runtime",
+  ...["appVersion", "runtime", "extensions"],
 ];
 const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
 /** Beyond this a store would have to split one job over several calls. */
@@ -91,8 +110,15 @@ export function checkHoldfastOptions(
       options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES,
       { min: 1, max: MOST_PAYLOAD_BYTES },
     ),
+    appVersion: checkVersion(options.appVersion),
     runtime: options.runtime ?? systemRuntime(),
   };
+}
+
+function checkVersion(version: unknown): string | null {
+  if (version === undefined) return null;
+  if (typeof version === "string" && version !== "" && version.length <= 100) return version;
+  throw new InvalidOptionError("appVersion is a text of 1 to 100 characters, for example 2.4.1");
 }
 
 function checkLedger(ledger: unknown, hasStore: boolean): void {

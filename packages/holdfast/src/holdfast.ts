@@ -7,7 +7,15 @@ import {
   type JobOptions,
 } from "./core/contract.ts";
 import { ClosedError, InvalidOptionError, UnsupportedError } from "./core/errors.ts";
-import { checkWhole, MAX_DURATION_MS } from "./core/option-checks.ts";
+import {
+  checkFunction,
+  checkObject,
+  checkWhole,
+  MAX_DURATION_MS,
+  refuseUnknown,
+} from "./core/option-checks.ts";
+import { failureEntries } from "./control/failures/failure-entries.ts";
+import { Workers } from "./control/workers/workers.ts";
 import type { InferInput, InferOutput, StandardSchema } from "./core/standard-schema.ts";
 import type { StoreInfo } from "./core/store.ts";
 import { checkNode } from "./engine/check-node.ts";
@@ -15,7 +23,7 @@ import { currentAttempt, refuseInOpenTransaction } from "./engine/run/current-at
 import type { EventListener, EventName } from "./engine/events.ts";
 import { healthOf, type Health } from "./engine/operate/health.ts";
 import { checkHoldfastOptions } from "./holdfast-options.ts";
-import type { HoldfastOptions, Resilience, StatusOf } from "./holdfast-options.ts";
+import type { HoldfastOptions, Middleware, Resilience, StatusOf } from "./holdfast-options.ts";
 import type { FinishedJob } from "./engine/operate/job-view.ts";
 import { readLedger, type LedgerEntries, type LedgerQuery } from "./engine/operate/ledger-view.ts";
 import type {
@@ -27,7 +35,7 @@ import type {
   RetryOptions,
   WhyOptions,
 } from "./engine/operate/operator.ts";
-import { createEngine, type Parts } from "./engine/create-engine.ts";
+import { createEngine, extend, type Engine } from "./engine/create-engine.ts";
 import type { EnqueueAnswer, Receipt, ReceiptStatus } from "./engine/produce/producer.ts";
 import type { Handler } from "./engine/registry.ts";
 import type { RunningJob } from "./engine/run/running-job.ts";
@@ -46,6 +54,7 @@ import type {
 } from "./engine/typed-jobs.ts";
 import { checkWorkOptions, type WorkOptions } from "./engine/lease/work-options.ts";
 import { Worker } from "./engine/lease/worker.ts";
+import { RELAY, RELAY_TO_LEDGER } from "./engine/settle/relay.ts";
 
 export type { HoldfastOptions } from "./holdfast-options.ts";
 
@@ -58,14 +67,26 @@ export class Holdfast<
   const Jobs extends readonly AnyContract[] = readonly [],
   const How extends Resilience | undefined = undefined,
 > {
-  readonly #parts: Parts;
+  readonly #engine: Engine;
   readonly #workers = new Set<Worker>();
+  /** The fleet: every process that works on this store. */
+  readonly workers: Workers;
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(options: HoldfastOptions<Jobs, How>) {
     checkNode();
-    this.#parts = createEngine(checkHoldfastOptions(options), () => this.#ready());
+    const checked = checkHoldfastOptions(options);
+    this.#engine = createEngine(checked, () => this.#ready());
+    const { ledgerWriter } = this.#engine;
+    extend(this.#engine, [
+      ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),
+      ...(options.extensions ?? []),
+    ]);
+    this.workers = new Workers(async () => {
+      await this.#ready();
+      return this.#engine.host;
+    });
   }
 
   /** A contract and its handler in one. */
@@ -96,7 +117,7 @@ export class Holdfast<
         contract: defined,
       }),
     };
-    this.#parts.registry.addHandler(defined, run as Handler);
+    this.#engine.registry.addHandler(defined, run as Handler);
     return defined;
   }
 
@@ -112,7 +133,7 @@ export class Holdfast<
         "hf.handle needs a function: hf.handle(contract, async (job) => { … })",
       );
     }
-    this.#parts.registry.addHandler(target as JobContract | string, handler as Handler);
+    this.#engine.registry.addHandler(target as JobContract | string, handler as Handler);
     return this;
   }
 
@@ -144,18 +165,18 @@ export class Holdfast<
   async enqueueAll(items: readonly JobItem[]): Promise<EnqueueAnswer<unknown, StatusOf<How>>[]> {
     refuseInOpenTransaction();
     this.#refuseClosed();
-    const answers = await this.#parts.producer.enqueueAll(items);
+    const answers = await this.#engine.producer.enqueueAll(items);
     return answers as EnqueueAnswer<unknown, StatusOf<How>>[];
   }
 
   /** The same inside the caller's own transaction: the job exists exactly if it commits. */
   within(tx: unknown): Pick<Holdfast<Jobs>, "enqueue" | "enqueueAll"> {
     this.#refuseClosed();
-    const { store } = this.#parts;
+    const { store } = this.#engine;
     const { within } = store;
     if (!within) {
       throw new UnsupportedError(
-        `the ${store.info().name} store has no transactions of its callers`,
+        `the ${store.info().name} store cannot write inside its callers' transactions`,
       );
     }
     const ready = this.#ready();
@@ -167,7 +188,7 @@ export class Holdfast<
     });
     // Whoever uses it hears of the failure; nobody else must.
     transaction.catch(() => {});
-    const producer = this.#parts.producer.through(async (jobs) => (await transaction).insert(jobs));
+    const producer = this.#engine.producer.through(async (jobs) => (await transaction).insert(jobs));
     return {
       enqueue: (target: AnyContract | string, payload: unknown, options?: EnqueueOptions) =>
         producer.enqueue(target as JobContract | string, payload, options),
@@ -177,21 +198,45 @@ export class Holdfast<
 
   /** Starts a worker; resolves when it is claiming. */
   async work(options: WorkOptions = {}): Promise<Worker> {
-    const settings = checkWorkOptions(options, this.#parts.registry.handledQueues());
+    const { composer, chores, fleet, logger, registry } = this.#engine;
+    const settings = checkWorkOptions(options, registry.handledQueues());
     // Where there is no store, this says so.
     await this.info();
-    const { composer } = this.#parts;
     const worker = new Worker(
       {
-        ...this.#parts,
+        ...this.#engine,
         compose: async (target, payload, enqueueOptions) =>
           (await composer.compose(target, payload, enqueueOptions)).job,
+        onOutbox: () => {
+          for (const chore of [RELAY, RELAY_TO_LEDGER]) chores.soon(chore);
+        },
+        onStopped: (stopped) => this.#forget(stopped),
       },
       settings,
     );
     this.#workers.add(worker);
+    // A store that is away is no reason not to work once it is back.
+    await fleet.join(worker).catch((error: unknown) => {
+      logger.warn("the record of this process could not be written yet", { error });
+    });
+    chores.working(true);
     await worker.start();
     return worker;
+  }
+
+  /** Around every handler, and beside every event of this process. Returns the way to stop it. */
+  use(middleware: Middleware): () => void {
+    checkObject("use", middleware);
+    refuseUnknown("use", middleware, ["name", "around", "on"]);
+    const { name = "middleware", around, on = {} } = middleware;
+    if (around !== undefined) checkFunction("around", around);
+    checkObject("use({ on })", on);
+    const undo = Object.entries(on).map(([event, listener]) => {
+      checkFunction(`on.${event}`, listener);
+      return this.on(event as EventName, listener as EventListener<EventName>);
+    });
+    if (around) undo.push(this.#engine.extensions.add({ name, around }));
+    return () => undo.forEach((stop) => stop());
   }
 
   /** How the job ended: a union on `status`. */
@@ -209,7 +254,7 @@ export class Holdfast<
     await this.#ready();
     const ref =
       typeof target === "string" ? { id: target } : { id: target.id, queue: target.queue };
-    const finished = await this.#parts.waiter.waitFor(ref, { timeoutMs: timeoutMs ?? null });
+    const finished = await this.#engine.waiter.waitFor(ref, { timeoutMs: timeoutMs ?? null });
     return finished as FinishedJob<Result>;
   }
 
@@ -258,18 +303,18 @@ export class Holdfast<
   async ledger(query: LedgerQuery = {}): Promise<LedgerEntries> {
     this.#refuseClosed();
     // One that is elsewhere answers without the store of the jobs.
-    const { ledgerWriter } = this.#parts;
+    const { ledgerWriter } = this.#engine;
     if (ledgerWriter.home === "store") await this.#ready();
     return readLedger(ledgerWriter, query);
   }
 
   /** Does this process do its work? For a readiness probe: it asks nobody and answers at once. */
   health(): Health {
-    const { hasStore, producer, ledgerWriter, spooler } = this.#parts;
+    const { hasStore, watched, ledgerWriter, spooler } = this.#engine;
     return healthOf({
       workers: [...this.#workers].flatMap((worker) => worker.health ?? []),
       // Without a store nobody is away.
-      producer: hasStore ? producer.lastAnswer : null,
+      store: hasStore ? watched.lastAnswer : null,
       ledger: ledgerWriter.home === "elsewhere" ? ledgerWriter.lastAnswer : null,
       spooled: spooler?.size ?? null,
     });
@@ -277,13 +322,13 @@ export class Holdfast<
 
   /** What this process's own workers do. Returns the way to stop listening. */
   on<Name extends EventName>(name: Name, listener: EventListener<Name>): () => void {
-    return this.#parts.events.on(name, listener);
+    return this.#engine.events.on(name, listener);
   }
 
   /** What the store promises. */
   async info(): Promise<StoreInfo> {
     await this.#ready();
-    return this.#parts.store.info();
+    return this.#engine.store.info();
   }
 
   /** Stops the workers, waits for what is on its way, closes the store. May be called again. */
@@ -297,11 +342,12 @@ export class Holdfast<
   }
 
   async #close(options: { readonly graceMs?: number }): Promise<void> {
-    const { inline, producer, spooler, waiter, store, ledgerWriter, runtime } = this.#parts;
+    const { inline, producer, spooler, waiter, store, ledgerWriter, runtime, chores } = this.#engine;
     await Promise.all([
       inline?.close(options.graceMs ?? GRACE_MS),
       ...[...this.#workers].map((worker) => worker.stop(options)),
     ]);
+    chores.close();
     await producer.idle();
     await spooler?.close();
     waiter.close(new ClosedError("this Holdfast was closed while you waited"));
@@ -319,7 +365,7 @@ export class Holdfast<
     try {
       refuseInOpenTransaction();
       this.#refuseClosed();
-      return this.#parts.producer.enqueue(target, payload, options);
+      return this.#engine.producer.enqueue(target, payload, options);
     } catch (error) {
       return Promise.reject(error as Error);
     }
@@ -328,7 +374,7 @@ export class Holdfast<
   async #operate<Out>(act: (operator: Operator) => Promise<Out>): Promise<Out> {
     refuseInOpenTransaction();
     await this.#ready();
-    return act(this.#parts.operator);
+    return act(this.#engine.operator);
   }
 
   #refuseClosed(): void {
@@ -338,11 +384,24 @@ export class Holdfast<
   /** Opens the store once; a failed opening may be tried again. */
   #ready(): Promise<void> {
     this.#refuseClosed();
-    this.#parts.spooler?.wake();
-    this.#opening ??= this.#parts.store.open().catch((error: unknown) => {
-      this.#opening = null;
-      throw error;
-    });
+    this.#engine.spooler?.wake();
+    this.#opening ??= this.#engine.store.open().then(
+      () => this.#engine.chores.open(),
+      (error: unknown) => {
+        this.#opening = null;
+        throw error;
+      },
+    );
     return this.#opening;
+  }
+
+  /** It has stopped: the fleet is told, and nothing here remembers it. */
+  #forget(worker: Worker): void {
+    const { fleet, chores } = this.#engine;
+    this.#workers.delete(worker);
+    fleet.leave(worker);
+    if (this.#workers.size === 0) chores.working(false);
+    // If this is not heard, its record is gone in twenty seconds.
+    fleet.beat().catch(() => {});
   }
 }

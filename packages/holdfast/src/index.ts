@@ -4,7 +4,9 @@
  * holdfast/redis, holdfast/mongodb, holdfast/memory.
  */
 export { Holdfast } from "./holdfast.ts";
-export type { HoldfastOptions, Resilience } from "./holdfast-options.ts";
+export type { HoldfastOptions, Middleware, Resilience } from "./holdfast-options.ts";
+export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
+export type { AttemptView as AttemptContext } from "./engine/extension.ts";
 export {
   defineJob,
   type EnqueueOptions,
@@ -73,5 +75,6 @@ export {
   UnknownTypeError,
   UnsupportedError,
   WaitTimeoutError,
+  WorkerNotFoundError,
   WorkerStoppedError,
 } from "./core/errors.ts";

@@ -11,6 +11,7 @@ import { checkName, checkTags } from "./names.ts";
 import {
   checkFunction,
   checkObject,
+  checkOneOf,
   checkWhole,
   MAX_DURATION_MS,
   refuseUnknown,
@@ -64,6 +65,12 @@ export interface JobOptions<
   readonly classify?: Classify | undefined;
   /** After so many crashes the job is a dead letter, with the reason `poison`. Default 3. */
   readonly maxCrashes?: number | undefined;
+  /**
+   * What a running handler does while the store is away for longer than its lease. `"abort"`, the default:
+   * its signal aborts and the job is handed back, no attempt spent. `"continue"`: it goes on, and what it
+   * says waits for the store; for the length of a partition two may then run at once.
+   */
+  readonly onOutage?: "abort" | "continue" | undefined;
   readonly tags?: readonly string[] | undefined;
 }
 
@@ -88,6 +95,7 @@ export interface JobContract<
   readonly onConflict: "return" | "throw";
   readonly classify: Classify | null;
   readonly maxCrashes: number;
+  readonly onOutage: "abort" | "continue";
   readonly tags: readonly string[];
   /** An item for `enqueueAll`. */
   of(payload: Input, options?: EnqueueOptions): JobItem<Type, Input, Result>;
@@ -119,6 +127,7 @@ const OPTIONS = [
   "onConflict",
   "classify",
   "maxCrashes",
+  "onOutage",
   "tags",
 ];
 
@@ -168,6 +177,7 @@ export function defineJob(options: JobOptions): JobContract {
       min: 1,
       max: 1000,
     }),
+    onOutage: checkOneOf("onOutage", options.onOutage ?? "abort", ["abort", "continue"]),
     tags: Object.freeze(checkTags(options.tags ?? [])),
     of: (payload, itemOptions) => ({ ...itemOptions, type: contract.type, payload, contract }),
   };

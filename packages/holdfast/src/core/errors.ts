@@ -108,6 +108,10 @@ export class JobNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_JOB_NOT_FOUND";
 }
 
+export class WorkerNotFoundError extends HoldfastError {
+  readonly code = "HOLDFAST_WORKER_NOT_FOUND";
+}
+
 export class WaitTimeoutError extends HoldfastError {
   readonly code = "HOLDFAST_WAIT_TIMEOUT";
   override readonly isRetryable = true;

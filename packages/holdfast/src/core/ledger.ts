@@ -109,7 +109,8 @@ export interface FailureBody {
  * running job was only asked to stop.
  */
 export interface AuditBody {
-  readonly action: "cancel" | "retry" | "remove" | "pause" | "resume" | "limit";
+  /** `cancel`, `retry`, `remove`, `pause`, `resume`, `limit`, … */
+  readonly action: string;
   readonly by: string | null;
   readonly reason: string | null;
   /** The worker whose handler did it; null: an operator did. */

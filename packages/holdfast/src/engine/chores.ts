@@ -1,125 +1,103 @@
 /**
- * Upkeep, in every process that works: reap what crashed workers left, relay what waits in the
- * outbox, prune what is past its keeping, here and in the ledger, say how full the store's memory is. No
- * leader: every chore may run anywhere, at the same time, twice.
+ * Does the upkeep of a process: each chore again and again, with chance in between so that the processes
+ * of a fleet do not march in step. Most run while this process has a worker, some also where it only
+ * enqueues or serves; those keep no process alive.
  */
-import type { LedgerWriter } from "./settle/ledger-writer.ts";
-import type { Events } from "./events.ts";
+import type { Chore } from "./extension.ts";
 import type { Logger } from "./logger.ts";
-import { Relay } from "./settle/relay.ts";
-import { reportMemory } from "./report-memory.ts";
-import type { Retention } from "./retention.ts";
+import { isRetryable } from "./retrying.ts";
 import type { Runtime, Timer } from "./runtime.ts";
-import { isRetryable, type StoreLink } from "./store-link.ts";
-
-const REAP_EVERY_MS = 1_000;
-const REAP_STEP = 200;
-const RELAY_EVERY_MS = 1_000;
-const PRUNE_EVERY_MS = 60_000;
-const PRUNE_STEP = 500;
-const REPORT_MEMORY_EVERY_MS = 600_000;
 
 export interface ChoresOptions {
-  readonly link: StoreLink;
   readonly runtime: Runtime;
   readonly logger: Logger;
-  readonly events: Events;
-  readonly retention: Retention;
-  readonly ledgerWriter: LedgerWriter;
-  readonly leaseMs: number;
+  readonly chores: () => readonly Chore[];
 }
 
-/** Answers in how many milliseconds it wants to be done again, if that is sooner than usual. */
-type Chore = () => Promise<number | void>;
+interface Running {
+  timer: Timer | null;
+  isBusy: boolean;
+  wantedSoon: boolean;
+}
 
 export class Chores {
   readonly #options: ChoresOptions;
-  readonly #timers = new Set<Timer>();
-  #stopped = false;
+  readonly #running = new Map<Chore, Running>();
+  #isWorking = false;
+  #isClosed = false;
 
   constructor(options: ChoresOptions) {
     this.#options = options;
   }
 
-  start(): void {
-    const reapEveryMs = Math.min(REAP_EVERY_MS, this.#options.leaseMs / 5);
-    this.#repeat("reap", reapEveryMs, () => this.#reap());
-    const { link, ledgerWriter, logger } = this.#options;
-    const relay = new Relay({ link, ledgerWriter, isStopped: () => this.#stopped });
-    this.#repeat("relay", RELAY_EVERY_MS, () => relay.relayLocal());
-    this.#repeat("prune", PRUNE_EVERY_MS, () => this.#prune());
-    this.#repeat("report memory", REPORT_MEMORY_EVERY_MS, async () =>
-      reportMemory(link.store.info(), logger),
-    );
-    if (ledgerWriter.home === "nowhere") return;
-    if (ledgerWriter.home === "elsewhere") {
-      this.#repeat("relay to the ledger", RELAY_EVERY_MS, () => relay.relayToLedger());
-    }
-    this.#repeat("trim the ledger", PRUNE_EVERY_MS, () => this.#trim());
+  /** The store is open: what runs everywhere begins. */
+  open(): void {
+    this.#begin();
   }
 
-  stop(): void {
-    this.#stopped = true;
-    for (const timer of this.#timers) timer.cancel();
-    this.#timers.clear();
+  /** This process has a worker now, or has none any more. */
+  working(isWorking: boolean): void {
+    this.#isWorking = isWorking;
+    this.#begin();
   }
 
-  #repeat(name: string, everyMs: number, chore: Chore, atMostMs = everyMs): void {
-    const { runtime } = this.#options;
-    const usualMs = everyMs * (0.75 + runtime.random() / 4);
-    const timer = runtime.timer(Math.min(usualMs, atMostMs), () => {
-      this.#timers.delete(timer);
-      void this.#try(name, chore).then((wantedMs) => {
-        if (!this.#stopped) this.#repeat(name, everyMs, chore, wantedMs ?? everyMs);
-      });
-    });
-    this.#timers.add(timer);
-  }
-
-  async #try(name: string, chore: Chore): Promise<number | void> {
-    try {
-      return await chore();
-    } catch (error) {
-      if (!isRetryable(error)) this.#options.logger.error(`the chore "${name}" failed`, { error });
+  /** There is something to do for it now. */
+  soon(name: string): void {
+    for (const [chore, running] of this.#running) {
+      if (chore.name !== name) continue;
+      if (running.isBusy) running.wantedSoon = true;
+      else this.#schedule(chore, running, 0);
     }
   }
 
-  async #reap(): Promise<number | void> {
-    const { link, runtime, leaseMs, events } = this.#options;
-    const missingMs = (): number => leaseMs - link.contact.lengthMs(runtime.monotonic());
-    if (missingMs() > 0) {
-      // Not long enough in contact: live workers must have had their chance to renew.
-      await link.call((store) => store.now());
-      return missingMs();
-    }
-    let reaped;
-    do {
-      reaped = await link.call((store) => store.reap({ limit: REAP_STEP }));
-      if (reaped.length > 0) {
-        const workers = [...new Set(reaped.map(({ worker }) => worker))];
-        const count = reaped.length;
-        events.emit("reaped", () => ({ count, workers }));
+  close(): void {
+    this.#isClosed = true;
+    for (const { timer } of this.#running.values()) timer?.cancel();
+    this.#running.clear();
+  }
+
+  #begin(): void {
+    for (const chore of this.#options.chores()) {
+      const running = this.#running.get(chore);
+      if (this.#isDue(chore) && !running) {
+        const begun = { timer: null, isBusy: false, wantedSoon: false };
+        this.#running.set(chore, begun);
+        this.#schedule(chore, begun, this.#usualMs(chore));
+      } else if (running && !this.#isDue(chore)) {
+        running.timer?.cancel();
+        this.#running.delete(chore);
       }
-    } while (reaped.length === REAP_STEP && !this.#stopped);
-  }
-
-  async #prune(): Promise<void> {
-    const { link, retention } = this.#options;
-    let pruned;
-    do {
-      pruned = await link.call((store) => store.prune(retention.policies, PRUNE_STEP));
-    } while (pruned === PRUNE_STEP && !this.#stopped);
-  }
-
-  /** Never through the link: a ledger that is away is no reason to doubt the store. */
-  async #trim(): Promise<void> {
-    const { ledgerWriter, retention } = this.#options;
-    for (const { kind, olderThanMs } of retention.ledger) {
-      const request = { kind, olderThanMs, limit: PRUNE_STEP };
-      let trimmed;
-      do {
-        trimmed = await ledgerWriter.ask((ledger) => ledger.trim(request));
-      } while (trimmed === PRUNE_STEP && !this.#stopped);
     }
+  }
+
+  #isDue({ runsIn }: Chore): boolean {
+    return !this.#isClosed && (this.#isWorking || runsIn === "everywhere");
+  }
+
+  #usualMs({ everyMs }: Chore): number {
+    return everyMs * (0.75 + this.#options.runtime.random() / 4);
+  }
+
+  #schedule(chore: Chore, running: Running, ms: number): void {
+    running.timer?.cancel();
+    const options = { background: !this.#isWorking };
+    running.timer = this.#options.runtime.timer(ms, () => void this.#run(chore, running), options);
+  }
+
+  async #run(chore: Chore, running: Running): Promise<void> {
+    const isStopped = () => this.#running.get(chore) !== running;
+    running.timer = null;
+    running.isBusy = true;
+    running.wantedSoon = false;
+    let wantedMs: number | void = undefined;
+    try {
+      wantedMs = await chore.run({ isStopped });
+    } catch (error) {
+      const { logger } = this.#options;
+      if (!isRetryable(error)) logger.error(`the chore "${chore.name}" failed`, { error });
+    }
+    running.isBusy = false;
+    if (isStopped()) return;
+    this.#schedule(chore, running, running.wantedSoon ? 0 : (wantedMs ?? this.#usualMs(chore)));
   }
 }

@@ -2,24 +2,33 @@
 import type { JobContract } from "../core/contract.ts";
 import type { LedgerStore } from "../core/ledger.ts";
 import type { Store } from "../core/store.ts";
-import { LedgerWriter } from "./settle/ledger-writer.ts";
-import { Composer } from "./produce/compose-job.ts";
+import { Chores } from "./chores.ts";
 import { Events } from "./events.ts";
-import { InlineRunner } from "./produce/inline-runner.ts";
+import type { Chore, ExtensionFactory, ExtensionHost } from "./extension.ts";
+import { Extensions } from "./extensions.ts";
+import { Fleet } from "./lease/fleet.ts";
 import type { Logger } from "./logger.ts";
 import { Operator } from "./operate/operator.ts";
+import { Waiter } from "./operate/waiter.ts";
+import { Composer } from "./produce/compose-job.ts";
+import { InlineRunner } from "./produce/inline-runner.ts";
 import { Producer } from "./produce/producer.ts";
-import { Registry } from "./registry.ts";
-import { Retention, type RetentionOptions } from "./retention.ts";
-import type { Runtime } from "./runtime.ts";
 import { Spool, type SpoolStore } from "./produce/spool.ts";
 import { Spooler } from "./produce/spooler.ts";
+import { Registry } from "./registry.ts";
+import { Retention, type RetentionOptions } from "./retention.ts";
+import { Pipeline } from "./run/pipeline.ts";
+import { UnknownTypes } from "./run/unknown-types.ts";
+import type { Runtime } from "./runtime.ts";
+import { LedgerWriter } from "./settle/ledger-writer.ts";
 import type { AnyContract } from "./typed-jobs.ts";
-import { Waiter } from "./operate/waiter.ts";
+import { upkeep } from "./upkeep.ts";
+import { WatchedStore } from "./watched-store.ts";
 
 /** What the front door makes of its options. */
 export interface EngineOptions {
   readonly store: Store;
+  /** False: the store only stands in for one that nobody gave. */
   readonly hasStore: boolean;
   readonly ledger: LedgerStore | "store" | undefined;
   readonly isInline: boolean;
@@ -28,20 +37,28 @@ export interface EngineOptions {
   readonly logger: Logger;
   readonly retention: RetentionOptions | undefined;
   readonly maxPayloadBytes: number;
+  readonly appVersion: string | null;
   readonly runtime: Runtime;
 }
 
-export interface Parts {
+export interface Engine {
+  /** The store, watched: nobody uses it in any other way. */
+  readonly watched: WatchedStore;
   readonly store: Store;
-  /** False: the store only stands in for one that nobody gave. */
   readonly hasStore: boolean;
   readonly runtime: Runtime;
   readonly logger: Logger;
   readonly registry: Registry;
   readonly events: Events;
+  readonly extensions: Extensions;
+  /** What an extension is made with. */
+  readonly host: ExtensionHost;
+  readonly pipeline: Pipeline;
   readonly retention: Retention;
   readonly composer: Composer;
   readonly ledgerWriter: LedgerWriter;
+  readonly fleet: Fleet;
+  readonly chores: Chores;
   /** Null unless jobs may run in their callers. */
   readonly inline: InlineRunner | null;
   /** Null unless jobs may be spooled. */
@@ -52,15 +69,24 @@ export interface Parts {
 }
 
 /** `ready` resolves once the store is open. */
-export function createEngine(options: EngineOptions, ready: () => Promise<void>): Parts {
-  const { store, hasStore, runtime, logger, maxPayloadBytes } = options;
+export function createEngine(options: EngineOptions, ready: () => Promise<void>): Engine {
+  const { hasStore, runtime, logger, maxPayloadBytes } = options;
+  const watched: WatchedStore = new WatchedStore({
+    ...{ store: options.store, runtime, logger },
+    longestGapMs: () => fleet.shortestOwnLeaseMs / 2,
+  });
+  const { store } = watched;
+  const fleet = new Fleet({ records: store.records, runtime, version: options.appVersion });
   const registry = new Registry();
   for (const contract of options.jobs) registry.addContract(contract as JobContract);
   const events = new Events(logger);
+  const extensions = new Extensions({ runtime, logger });
+  const unknownTypes = new UnknownTypes({ runtime, logger });
+  const pipeline = new Pipeline({ runtime, logger, events, registry, extensions, unknownTypes });
   const composer = new Composer({ runtime, registry, maxPayloadBytes });
   const ledgerWriter = new LedgerWriter({ store, ledger: options.ledger, runtime, logger });
   const inline = options.isInline
-    ? new InlineRunner({ runtime, logger, events, registry, composer, ledgerWriter, hasStore })
+    ? new InlineRunner({ runtime, logger, registry, pipeline, composer, ledgerWriter, hasStore })
     : null;
   const spooler = options.spool
     ? new Spooler({
@@ -68,12 +94,37 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
         deliver: (jobs) => producer.deliver(jobs),
       })
     : null;
-  const producer = new Producer({ store, runtime, composer, ready, spooler, inline });
+  const producer = new Producer({
+    ...{ store, runtime, composer, ready, spooler, inline, events, extensions },
+  });
+  const operator = new Operator({ store, runtime, registry, ledgerWriter, maxPayloadBytes });
+  const retention = new Retention(options.retention);
+  const ours = upkeep({ watched, runtime, logger, events, retention, ledgerWriter, fleet });
+  const chores = new Chores({
+    ...{ runtime, logger },
+    chores: (): readonly Chore[] => [...ours, ...extensions.chores],
+  });
   return {
-    ...{ store, hasStore, runtime, logger, registry, events, composer, ledgerWriter },
-    ...{ inline, spooler, producer },
-    retention: new Retention(options.retention),
-    operator: new Operator({ store, runtime, registry, ledgerWriter, maxPayloadBytes }),
+    ...{ watched, store, hasStore, runtime, logger, registry, events, extensions, pipeline },
+    ...{ retention, composer, ledgerWriter, fleet, chores, inline, spooler, producer, operator },
+    host: hostOf({ store, runtime, logger, ledgerWriter, fleet, operator }),
     waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
+  };
+}
+
+/** Makes extensions, in the order in which they are asked. */
+export function extend(engine: Engine, factories: readonly ExtensionFactory[]): void {
+  for (const factory of factories) engine.extensions.add(factory(engine.host));
+}
+
+function hostOf(
+  parts: Pick<Engine, "store" | "runtime" | "logger" | "ledgerWriter" | "fleet" | "operator">,
+): ExtensionHost {
+  const { store, runtime, logger, ledgerWriter, fleet, operator } = parts;
+  return {
+    ...{ runtime, logger, records: store.records, jobs: store, lines: store, workers: fleet },
+    ledger: (call) => ledgerWriter.ask(call),
+    entryTime: () => ledgerWriter.now(),
+    audit: (action, about) => operator.note(action, about),
   };
 }

@@ -1,12 +1,12 @@
 /**
- * What this process's own workers did, told after the store has it. Other processes are seen through
+ * What this process's own workers and enqueues did, told after the store has it. Other processes are seen through
  * the store. A listener that throws is reported and hurts nobody.
  */
 import type { ErrorCategory, Failure } from "../core/job.ts";
 import { runAsNobody } from "./run/current-attempt.ts";
 import type { Logger } from "./logger.ts";
 
-interface AboutJob {
+export interface AboutJob {
   readonly id: string;
   readonly type: string;
   readonly queue: string;
@@ -15,17 +15,25 @@ interface AboutJob {
   readonly worker: string;
 }
 
+interface Timed {
+  /** From when it was due to the start of its handler. */
+  readonly waitedMs: number;
+  readonly ranMs: number;
+}
+
 export interface JobEvents {
-  started: AboutJob;
-  succeeded: AboutJob & { readonly ranMs: number };
+  /** This process has enqueued a job, and it is stored. */
+  enqueued: Omit<AboutJob, "attempt" | "worker">;
+  started: AboutJob & { readonly waitedMs: number };
+  succeeded: AboutJob & Timed;
   /** Every failed attempt. */
-  failed: AboutJob & {
+  failed: AboutJob & Timed & {
     readonly failure: Failure;
     readonly willRetry: boolean;
     readonly retryInMs: number | null;
   };
   /** Once, at the end. */
-  dead: AboutJob & {
+  dead: AboutJob & Timed & {
     readonly reason: string;
     readonly category: ErrorCategory;
     readonly failure: Failure;

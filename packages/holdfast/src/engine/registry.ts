@@ -52,6 +52,12 @@ export class Registry {
     return [...queues];
   }
 
+  handledTypes(): string[] {
+    return [...this.#definitions.values()].flatMap(({ contract, handler }) =>
+      handler ? [contract.type] : [],
+    );
+  }
+
   #contractOf(type: string): JobContract {
     return this.#definitions.get(type)?.contract ?? (defineJob({ type }) as JobContract);
   }

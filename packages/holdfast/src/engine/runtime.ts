@@ -15,8 +15,11 @@ export interface Runtime {
   monotonic(): number;
   /** Milliseconds since the epoch by this host's clock; for ids and for people, never for decisions. */
   wallClock(): number;
-  /** Calls back once. Longer waits than {@link LONGEST_TIMER_MS} are cut: the caller looks again. */
-  timer(ms: number, callback: () => void): Timer;
+  /**
+   * Calls back once. Longer waits than {@link LONGEST_TIMER_MS} are cut: the caller looks again. One in the
+   * background does not keep the process alive.
+   */
+  timer(ms: number, callback: () => void, options?: { readonly background?: boolean }): Timer;
   /** Calls back soon, after what is already on its way has arrived: where batches gather. */
   defer(callback: () => void): void;
   /** From 0 (inclusive) to 1 (exclusive). */
@@ -48,8 +51,9 @@ export function systemRuntime(): Runtime {
   return {
     monotonic: () => performance.now(),
     wallClock: () => Date.now(),
-    timer(ms, callback) {
+    timer(ms, callback, options) {
       const handle = setTimeout(callback, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
+      if (options?.background) handle.unref();
       return { cancel: () => clearTimeout(handle) };
     },
     defer: (callback) => void setImmediate(callback),

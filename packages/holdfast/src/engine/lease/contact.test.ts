@@ -7,14 +7,14 @@ function answeredAt(contact: Contact, ...times: number[]): void {
 
 describe("Contact", () => {
   it("grows while the store answers", () => {
-    const contact = new Contact({ longestGapMs: 5 });
+    const contact = new Contact({ longestGapMs: () => 5 });
     expect(contact.lengthMs(0)).toBe(0);
     answeredAt(contact, 10, 13, 16);
     expect(contact.lengthMs(18)).toBe(8);
   });
 
   it("starts again after a failed call", () => {
-    const contact = new Contact({ longestGapMs: 5 });
+    const contact = new Contact({ longestGapMs: () => 5 });
     answeredAt(contact, 10);
     contact.broken(contact.asked(10));
     expect(contact.lengthMs(11)).toBe(0);
@@ -23,7 +23,7 @@ describe("Contact", () => {
   });
 
   it("is lost by a process that was frozen itself", () => {
-    const contact = new Contact({ longestGapMs: 5 });
+    const contact = new Contact({ longestGapMs: () => 5 });
     answeredAt(contact, 10);
     expect(contact.lengthMs(100)).toBe(0);
     answeredAt(contact, 101);
@@ -31,7 +31,7 @@ describe("Contact", () => {
   });
 
   it("is lost while one call hangs, though others are answered", () => {
-    const contact = new Contact({ longestGapMs: 5 });
+    const contact = new Contact({ longestGapMs: () => 5 });
     answeredAt(contact, 10);
     const hanging = contact.asked(11);
     answeredAt(contact, 14, 16);

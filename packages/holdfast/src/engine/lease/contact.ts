@@ -10,13 +10,13 @@ export interface AskedCall {
 }
 
 export class Contact {
-  readonly #longestGapMs: number;
+  readonly #longestGapMs: () => number;
   /** In the order in which they were asked. */
   readonly #open = new Set<AskedCall>();
   #since: number | null = null;
   #last = 0;
 
-  constructor(options: { readonly longestGapMs: number }) {
+  constructor(options: { readonly longestGapMs: () => number }) {
     this.#longestGapMs = options.longestGapMs;
   }
 
@@ -49,6 +49,6 @@ export class Contact {
   }
 
   #isGap(from: number, now: number): boolean {
-    return now - from > this.#longestGapMs;
+    return now - from > this.#longestGapMs();
   }
 }

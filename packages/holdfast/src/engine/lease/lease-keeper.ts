@@ -1,16 +1,17 @@
 /**
- * Keeps a worker's leases: renews all of them in one call every `renewMs`, carries what rides along
- * (progress and logs about once a second; steps and checkpoints at once), and declares an attempt
- * lost when its time is up, answer or no answer.
+ * Keeps a worker's leases: renews all of them in one call every `renewMs`, carries what handlers say
+ * meanwhile (progress and logs about once a second; steps and checkpoints at once), and declares an
+ * attempt lost, or in doubt, when its time is up without an answer.
  */
 import { JobCancelledError, LeaseLostError } from "../../core/errors.ts";
 import { BATCH_BYTES } from "../../core/job.ts";
-import type { Renewal, RenewResult, Updates } from "../../core/store.ts";
-import type { Attempt } from "../run/attempt.ts";
-import { Batcher } from "../produce/batcher.ts";
+import type { LeaseRef, Renewal, RenewResult, Updates } from "../../core/store.ts";
 import type { Logger } from "../logger.ts";
+import { Batcher } from "../produce/batcher.ts";
+import { isRetryable, retryDelayMs } from "../retrying.ts";
+import type { Attempt } from "../run/attempt.ts";
 import { sleep, type Runtime, type Timer } from "../runtime.ts";
-import { isRetryable, retryDelayMs, type StoreLink } from "../store-link.ts";
+import type { WatchedStore } from "../watched-store.ts";
 
 /** Progress and logs are for people: about one write a second. */
 const UPDATES_EVERY_MS = 1_000;
@@ -18,7 +19,7 @@ const UPDATES_EVERY_MS = 1_000;
 const BLOCKED_MS = 1_000;
 
 export interface LeaseKeeperOptions {
-  readonly link: StoreLink;
+  readonly watched: WatchedStore;
   readonly runtime: Runtime;
   readonly logger: Logger;
   readonly leaseMs: number;
@@ -45,7 +46,7 @@ export class LeaseKeeper {
     this.#renewals = new Batcher({
       run: (requests) => this.#renew(requests),
       defer: (callback) => options.runtime.defer(callback),
-      maxItems: options.link.batchItems,
+      maxItems: options.watched.batchItems,
       maxBytes: BATCH_BYTES,
       bytesOf: ({ renewal }) => updateBytes(renewal.updates),
       isolate: (error) => !isRetryable(error),
@@ -80,21 +81,30 @@ export class LeaseKeeper {
     this.#dirty.delete(attempt);
   }
 
-  /** Has its time run out? Asked again at every decision: after a blocked loop no timer has spoken. */
+  /** What is held of the leases taken under this name. */
+  heldUnder(worker: string): LeaseRef[] {
+    return [...this.#held].filter((held) => held.worker === worker).map(({ ref }) => ref);
+  }
+
+  /**
+   * May how it ends be told to the store? Asked again at every decision: after a blocked loop no timer has
+   * spoken.
+   */
   check(attempt: Attempt): boolean {
+    if (attempt.isInDoubt || attempt.settledWithin) return true;
     if (attempt.isLost) return false;
     if (this.#options.runtime.monotonic() < attempt.leaseEndsAt) return true;
     this.#lose(attempt, "its lease ran out before the store acknowledged a renewal");
     return false;
   }
 
-  /** Throws `LeaseLostError` if it has, or if the attempt is decided already. */
+  /** Throws `LeaseLostError` unless it runs and nothing has told its handler to stop for a lost lease. */
   demand(attempt: Attempt): void {
-    if (attempt.phase === "running" && this.check(attempt)) return;
+    if (attempt.phase === "running" && !attempt.isLost && this.check(attempt)) return;
     throw attempt.abortReason ?? lostLease(attempt, "nothing more of it is stored");
   }
 
-  /** Progress or log lines are waiting to ride along. */
+  /** Progress or log lines are waiting to be written. */
   updatesWait(attempt: Attempt): void {
     this.#dirty.add(attempt);
     this.#updateTimer ??= this.#options.runtime.timer(UPDATES_EVERY_MS, () => {
@@ -105,13 +115,23 @@ export class LeaseKeeper {
   }
 
   /** Resolves once the store has it, under the fence of this attempt. */
-  async write(attempt: Attempt, updates: Updates): Promise<void> {
+  write(attempt: Attempt, updates: Updates): Promise<void> {
+    return this.#send(attempt, () => attempt.renewalWith(updates));
+  }
+
+  /** Resolves once the store knows that its handler starts: from then on a crash is charged to it. */
+  async begin(attempt: Attempt): Promise<void> {
+    await this.#send(attempt, () => ({ ...attempt.ref, starts: true }));
+  }
+
+  async #send(attempt: Attempt, renewal: () => Renewal): Promise<void> {
     const { runtime } = this.#options;
     for (let failures = 0; ;) {
       this.demand(attempt);
       try {
-        const renewal = attempt.renewalWith(updates);
-        const result = await attempt.orLost(this.#renewals.add({ attempt, renewal }));
+        attempt.renewalAsked();
+        const asked = this.#renewals.add({ attempt, renewal: renewal() });
+        const result = await attempt.orLost(asked);
         if (result === "lost") throw lostLease(attempt, "nothing more of it is stored");
         return;
       } catch (error) {
@@ -140,10 +160,11 @@ export class LeaseKeeper {
   }
 
   #push(attempt: Attempt): void {
-    // What is being settled inside a caller's transaction has its row locked there.
-    if (attempt.settledWithin || attempt.isLost) return;
+    // What is settled inside a caller's open transaction has its row locked there.
+    if (attempt.settledWithin?.isOpen() || (attempt.isLost && !attempt.isInDoubt)) return;
     const updates = attempt.takeUpdates();
     const renewal = updates ? attempt.renewalWith(updates) : attempt.ref;
+    attempt.renewalAsked();
     this.#renewals.push({ attempt, renewal }, (error) => {
       if (error !== null && updates) attempt.giveBackUpdates(updates);
     });
@@ -151,31 +172,41 @@ export class LeaseKeeper {
 
   /** Those whose lease was given up while they waited are not sent: nobody runs these any more. */
   async #renew(all: readonly RenewRequest[]): Promise<RenewResult[]> {
-    const requests = all.filter(({ attempt }) => !attempt.isLost);
-    const results = requests.length === 0 ? [] : await this.#send(requests);
+    const requests = all.filter(({ attempt }) => !attempt.isLost || attempt.isInDoubt);
+    const results = requests.length === 0 ? [] : await this.#call(requests);
     const byRequest = new Map(requests.map((request, at) => [request, results[at]]));
     return all.map((request) => byRequest.get(request) ?? "lost");
   }
 
-  async #send(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
-    const { link, runtime, leaseMs } = this.#options;
+  async #call(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
+    const { watched, runtime, leaseMs } = this.#options;
     const sentAt = runtime.monotonic();
     const renewals = requests.map(({ renewal }) => renewal);
-    const results = await link.call((store) => store.renew(renewals, leaseMs));
+    const results = await watched.store.renew(renewals, leaseMs);
     for (let at = 0; at < requests.length; at += 1) {
       const { attempt } = requests[at]!;
       if (!this.#held.has(attempt)) continue;
-      if (results[at] === "lost") {
-        // A decided attempt may just have been settled: its settle says what became of it.
-        if (attempt.phase !== "decided") this.#lose(attempt, "another worker may have it");
-        continue;
-      }
-      attempt.leaseEndsAt = this.leaseEndsAt(sentAt);
+      if (results[at] === "lost") this.#toldLost(attempt);
+      else this.#toldKept(attempt, sentAt);
       if (results[at] === "cancel") {
         attempt.abort(new JobCancelledError(`job ${attempt.job.id} was cancelled while it ran`));
       }
     }
     return results;
+  }
+
+  #toldKept(attempt: Attempt, sentAt: number): void {
+    attempt.renewed(this.leaseEndsAt(sentAt));
+    // Its transaction is over, and the job is still ours: it did not commit.
+    if (attempt.settledWithin && !attempt.settledWithin.isOpen()) attempt.rolledBack();
+    if (this.#isWatched(attempt)) this.#watch(attempt.leaseEndsAt);
+  }
+
+  #toldLost(attempt: Attempt): void {
+    // A decided attempt, or one in a caller's transaction, may just have been settled: whoever settled
+    // it says what became of it.
+    if (attempt.phase === "decided" || attempt.settledWithin) return;
+    this.#lose(attempt, "another worker may have it");
   }
 
   /** One timer for the earliest end; a renewal only moves ends later, so it may fire for nothing. */
@@ -187,18 +218,33 @@ export class LeaseKeeper {
     this.#expiryTimer = runtime.timer(endsAt - runtime.monotonic(), () => {
       this.#expiryTimer = null;
       this.#expiryAt = Infinity;
+      const now = runtime.monotonic();
+      for (const attempt of this.#held) if (this.#isWatched(attempt)) this.#expire(attempt, now);
       for (const attempt of this.#held) {
-        if (attempt.phase !== "decided" && !attempt.settledWithin) this.check(attempt);
-      }
-      for (const attempt of this.#held) {
-        if (attempt.phase !== "decided") this.#watch(attempt.leaseEndsAt);
+        if (this.#isWatched(attempt)) this.#watch(attempt.leaseEndsAt);
       }
     });
   }
 
+  /** Does its time still matter? Not once it is decided, in doubt, or the database's to say. */
+  #isWatched(attempt: Attempt): boolean {
+    return attempt.phase !== "decided" && !attempt.isInDoubt && !attempt.settledWithin;
+  }
+
+  #expire(attempt: Attempt, now: number): void {
+    const lateMs = now - attempt.leaseEndsAt;
+    if (lateMs < 0) return;
+    // A process that was blocked or frozen did not try: only a store that is away gets the benefit.
+    if (attempt.isAwaitingRenewal && lateMs <= BLOCKED_MS) {
+      attempt.doubt(lostLease(attempt, "the store has not answered a renewal for a whole lease"));
+    } else {
+      this.#lose(attempt, "its lease ran out before the store acknowledged a renewal");
+    }
+  }
+
   #lose(attempt: Attempt, why: string): void {
     this.drop(attempt);
-    attempt.abort(lostLease(attempt, why));
+    attempt.lose(lostLease(attempt, why));
   }
 }
 

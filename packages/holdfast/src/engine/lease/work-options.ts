@@ -12,8 +12,10 @@ export interface WorkOptions {
   readonly leaseMs?: number | undefined;
   /** How often leases are renewed. Default 3 s. */
   readonly renewMs?: number | undefined;
-  /** Longest wait for work without a wakeup. Default 1 s. */
+  /** Longest wait for work without a wakeup. Default 1 s; idle, up to 5 s where wakeups cross processes. */
   readonly pollMs?: number | undefined;
+  /** How many bytes of payloads one lease brings at most, the first job aside. Default 8 MiB. */
+  readonly leaseBytes?: number | undefined;
   /** How long `stop` waits for running jobs unless told otherwise. Default 10 s. */
   readonly graceMs?: number | undefined;
 }
@@ -25,10 +27,11 @@ export interface WorkSettings {
   readonly leaseMs: number;
   readonly renewMs: number;
   readonly pollMs: number;
+  readonly leaseBytes: number;
   readonly graceMs: number;
 }
 
-const OPTIONS = ["queues", "concurrency", "leaseMs", "renewMs", "pollMs", "graceMs"];
+const OPTIONS = ["queues", "concurrency", "leaseMs", "renewMs", "pollMs", "leaseBytes", "graceMs"];
 const MAX_WEIGHT = 1_000;
 
 export function checkWorkOptions(
@@ -53,6 +56,10 @@ export function checkWorkOptions(
     leaseMs,
     renewMs,
     pollMs: checkWhole("pollMs", options.pollMs ?? 1_000, { min: 1, max: 60_000 }),
+    leaseBytes: checkWhole("leaseBytes", options.leaseBytes ?? 8 * 1024 * 1024, {
+      min: 1,
+      max: 1024 * 1024 * 1024,
+    }),
     graceMs: checkWhole("graceMs", options.graceMs ?? 10_000, { min: 0, max: 86_400_000 }),
   };
 }

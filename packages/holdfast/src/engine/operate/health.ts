@@ -33,17 +33,17 @@ export interface Health {
 export interface LastAnswers {
   readonly workers: readonly WorkerHealth[];
   /** Null if there is no store. */
-  readonly producer: LastAnswer | null;
+  readonly store: LastAnswer | null;
   /** Null unless it is elsewhere. */
   readonly ledger: LastAnswer | null;
   readonly spooled: number | null;
 }
 
-export function healthOf({ workers, producer, ledger, spooled }: LastAnswers): Health {
+export function healthOf({ workers, store, ledger, spooled }: LastAnswers): Health {
   return {
-    ok: workers.length > 0 ? workers.every(({ ok }) => ok) : producer?.isAway !== true,
+    ok: workers.length > 0 ? workers.every(({ ok }) => ok) : store?.isAway !== true,
     lastLeaseAt: earliest(workers.map(({ lastLeaseAt }) => lastLeaseAt)),
-    lastCallAt: latest([producer?.lastAt ?? null, ...workers.map(({ lastCallAt }) => lastCallAt)]),
+    lastCallAt: store?.lastAt ?? null,
     workers,
     spooled,
     ledger: ledger && { ok: !ledger.isAway, lastCallAt: ledger.lastAt },
@@ -54,9 +54,4 @@ function earliest(dates: readonly (Date | null)[]): Date | null {
   const known = dates.filter((date) => date !== null);
   if (known.length < dates.length || known.length === 0) return null;
   return known.reduce((one, other) => (other < one ? other : one));
-}
-
-function latest(dates: readonly (Date | null)[]): Date | null {
-  const known = dates.filter((date) => date !== null);
-  return known.length === 0 ? null : known.reduce((one, other) => (other > one ? other : one));
 }

@@ -149,7 +149,7 @@ export class Operator {
     const about = await this.#about(checkId(id));
     const result = resultOf(await this.#store.cancel({ ids: [{ id }] }, why));
     if (result !== "refused") {
-      await this.#note({ action: "cancel", ...why }, { ...about, state: result });
+      await this.note({ action: "cancel", ...why }, { ...about, state: result });
     }
     return result === "done" ? "cancelled" : result;
   }
@@ -172,7 +172,7 @@ export class Operator {
     const result = resultOf(await this.#store.revive({ ids: [{ id, queue }] }, revival, spoken));
     if (result !== "done") return "refused";
     const details = { attempts: revival.attempts, delayMs, hasNewPayload: payload !== undefined };
-    await this.#note({ action: "retry", ...spoken, details }, { jobId: id, type, queue, group });
+    await this.note({ action: "retry", ...spoken, details }, { jobId: id, type, queue, group });
     return "retried";
   }
 
@@ -181,7 +181,7 @@ export class Operator {
     const about = await this.#about(checkId(id));
     const result = resultOf(await this.#store.remove({ ids: [{ id }] }, why));
     if (result !== "done") return "refused";
-    await this.#note({ action: "remove", ...why }, about);
+    await this.note({ action: "remove", ...why }, about);
     return "removed";
   }
 
@@ -192,13 +192,13 @@ export class Operator {
     const hold = { forMs: forMs ?? null, reason: reason ?? "paused", by };
     const line = lineOf(target);
     await this.#store.hold([{ ...line, owner: PAUSE, hold }]);
-    await this.#note({ action: "pause", by, reason, details: { forMs: hold.forMs } }, line);
+    await this.note({ action: "pause", by, reason, details: { forMs: hold.forMs } }, line);
   }
 
   async resume(target: LineTarget): Promise<void> {
     const line = lineOf(target);
     await this.#store.hold([{ ...line, owner: PAUSE, hold: null }]);
-    await this.#note({ action: "resume", by: null, reason: null }, line);
+    await this.note({ action: "resume", by: null, reason: null }, line);
   }
 
   async limit(target: LineTarget, options: LimitOptions): Promise<void> {
@@ -220,7 +220,7 @@ export class Operator {
       changes.push({ queue: line.queue, group: checkName("group", group), weight });
     }
     await this.#store.limit(changes);
-    await this.#note({ action: "limit", by: null, reason: null, details: { ...options } }, line);
+    await this.note({ action: "limit", by: null, reason: null, details: { ...options } }, line);
   }
 
   /** What an entry says of the job; nobody looks where there is no ledger. */
@@ -231,7 +231,8 @@ export class Operator {
     return { jobId: id, type: found.type, queue: found.queue, group: found.group };
   }
 
-  async #note(action: Action, about: Omit<About, "at">): Promise<void> {
+  /** Writes an audit entry, where there is a ledger. */
+  async note(action: Action, about: Omit<About, "at">): Promise<void> {
     const { ledgerWriter, runtime } = this.#options;
     if (ledgerWriter.home === "nowhere") return;
     const body: AuditBody = { worker: null, details: {}, ...action };

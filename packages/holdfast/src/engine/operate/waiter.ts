@@ -4,7 +4,7 @@ import { BATCH_ITEMS } from "../../core/job.ts";
 import type { JobRef, Store } from "../../core/store.ts";
 import { finishedJob, type FinishedJob } from "./job-view.ts";
 import { longTimer, type Runtime, type Timer } from "../runtime.ts";
-import { isRetryable } from "../store-link.ts";
+import { isRetryable } from "../retrying.ts";
 
 /** Without a hint the ids are looked at this often; more of them, less often. */
 const LOOK_EVERY_MS = 250;

@@ -10,33 +10,28 @@
 import {
   ClosedError,
   InlineRefusedError,
-  LeaseLostError,
   UnsupportedError,
   WorkerStoppedError,
 } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
-import { decodeJson } from "../../core/json-text.ts";
 import type { Outcome } from "../../core/outcome.ts";
-import { validateWith } from "../../core/standard-schema.ts";
 import { Attempt } from "../run/attempt.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
 import type { Composer } from "./compose-job.ts";
-import { decideFailure, succeed } from "../settle/decide.ts";
-import type { Events } from "../events.ts";
 import { InlineJob } from "./inline-job.ts";
 import { finishedJob, type FinishedJob } from "../operate/job-view.ts";
 import type { Logger } from "../logger.ts";
-import { outcomeEvents } from "../settle/outcome-events.ts";
-import type { Definition, Registry } from "../registry.ts";
-import { ABORT_PATIENCE_MS, runHandler, type Ending } from "../run/run-handler.ts";
-import { RunningJob, type RunningJobHost } from "../run/running-job.ts";
+import type { Registry } from "../registry.ts";
+import { ABORT_PATIENCE_MS } from "../run/run-handler.ts";
+import type { Pipeline } from "../run/pipeline.ts";
+import { InlineHost } from "./inline-host.ts";
 import { longTimer, waitAtMost, type Runtime } from "../runtime.ts";
 
 export interface InlineRunnerOptions {
   readonly runtime: Runtime;
   readonly logger: Logger;
-  readonly events: Events;
   readonly registry: Registry;
+  readonly pipeline: Pipeline;
   readonly composer: Composer;
   readonly ledgerWriter: LedgerWriter;
   /** False: there never was one, and waiting for it is no advice. */
@@ -89,11 +84,11 @@ export class InlineRunner {
     job: NewJob,
     { cause, enqueue }: { readonly cause: unknown; enqueue: (job: NewJob) => Promise<unknown> },
   ): Promise<FinishedJob> {
-    const definition = this.#demand(job, cause);
+    this.#demand(job, cause);
     const inline = new InlineJob(job, this.#options.runtime);
     for (;;) {
       if (this.#isOver) throw closedMeanwhile(job);
-      const { outcome, spawned } = await this.#attempt(inline, definition, cause);
+      const { outcome, spawned } = await this.#attempt(inline, cause);
       switch (outcome.kind) {
         case "succeed":
         case "cancel":
@@ -110,12 +105,12 @@ export class InlineRunner {
     }
   }
 
-  /** Its handler, or a clear no. */
-  #demand(job: NewJob, cause: unknown): Definition {
+  /** A clear no, if it cannot run here and now. */
+  #demand(job: NewJob, cause: unknown): void {
     const { registry, runtime, hasStore } = this.#options;
     const definition = registry.get(job.type);
     const isLater = job.delayMs > 0 || (job.runAt !== null && job.runAt > runtime.wallClock());
-    if (definition?.handler && !isLater) return definition;
+    if (definition?.handler && !isLater) return;
     const why = isLater
       ? "a job that is due later cannot run in its caller"
       : `type "${job.type}" has no handler in this process`;
@@ -125,100 +120,36 @@ export class InlineRunner {
     });
   }
 
-  async #attempt(
+  /** Resolves once its outcome is known: a handler that goes on after that is not waited for. */
+  #attempt(
     inline: InlineJob,
-    definition: Definition,
     cause: unknown,
   ): Promise<{ readonly outcome: Outcome; readonly spawned: readonly NewJob[] }> {
-    const { events, ledgerWriter, runtime } = this.#options;
-    const attempt = new Attempt(inline.lease(), { worker: this.#worker, leaseEndsAt: Infinity });
+    const { pipeline, composer, ledgerWriter, runtime, logger } = this.#options;
+    const attempt = new Attempt(inline.lease(), {
+      ...{ worker: this.#worker, leaseEndsAt: Infinity, acceptedAt: runtime.monotonic() },
+    });
     this.#attempts.add(attempt);
-    attempt.phase = "running";
-    const about = aboutJob(attempt);
-    events.emit("started", () => about);
-    const startedAt = runtime.monotonic();
-    const outcome = await this.#outcome(attempt, definition, this.#hostOf(inline, cause));
-    attempt.phase = "decided";
-    inline.write(attempt.takeUpdates() ?? {});
-    inline.settle(outcome, this.#worker);
-    ledgerWriter.bring(attempt, outcome);
-    attempt.end();
-    this.#attempts.delete(attempt);
-    outcomeEvents(events, about, outcome, { ranMs: runtime.monotonic() - startedAt });
-    return { outcome, spawned: attempt.spawned };
-  }
-
-  async #outcome(
-    attempt: Attempt,
-    { contract, handler }: Definition,
-    host: RunningJobHost,
-  ): Promise<Outcome> {
-    const { runtime } = this.#options;
-    const { job } = attempt;
-    const failed = (error: unknown) =>
-      decideFailure(error, {
-        ...{ job, contract, abortReason: attempt.abortReason },
-        nowMs: runtime.wallClock(),
-        random: runtime.random(),
-      });
-    try {
-      const given = decodeJson(job.payload);
-      const payload = contract.payload
-        ? await validateWith(contract.payload, given, `the payload of ${job.type}`)
-        : given;
-      const running = new RunningJob(attempt, payload, host);
-      const abandoned = Promise.withResolvers<Ending>();
-      const ending = await Promise.race([
-        runHandler(attempt, running, {
-          handler: handler!,
-          runtime,
-          timeoutMs: contract.timeoutMs,
-          onAbandoned: (reason) => {
-            this.#reportAbandoned(attempt, reason.message);
-            abandoned.resolve({ kind: "threw", error: null });
-          },
-        }),
-        abandoned.promise,
-      ]);
-      if (ending.kind === "threw") return failed(ending.error);
-      return running.intent ?? succeed(ending.value);
-    } catch (error) {
-      return failed(error);
-    }
-  }
-
-  #reportAbandoned(attempt: Attempt, reason: string): void {
-    const { logger, events } = this.#options;
-    logger.warn(`a handler of ${attempt.job.type} goes on after its signal aborted`, { reason });
-    events.emit("abandoned", () => ({ ...aboutJob(attempt), reason }));
-  }
-
-  #hostOf(inline: InlineJob, cause: unknown): RunningJobHost {
-    const demand = (attempt: Attempt) => {
-      if (attempt.phase === "running" && !attempt.abortReason) return;
-      throw attempt.abortReason ?? new LeaseLostError(`the attempt at ${inline.job.id} is over`);
-    };
-    return {
-      keeper: {
-        updatesWait() {},
-        demand,
-        async write(attempt, updates) {
-          demand(attempt);
-          inline.write(updates);
+    return new Promise((resolve, reject) => {
+      const host = new InlineHost({
+        job: inline,
+        ledgerWriter,
+        compose: async (target, payload, options) => {
+          const { job } = await composer.compose(target, payload, options);
+          // Said now, while the handler can still do something about it.
+          this.#demand(job, cause);
+          return job;
         },
-      },
-      compose: async (target, payload, options) => {
-        const { job } = await this.#options.composer.compose(target, payload, options);
-        // Said now, while the handler can still do something about it.
-        this.#demand(job, cause);
-        return job;
-      },
-      async settleWithin() {
-        throw new UnsupportedError(
-          "this job runs in its caller, without a store: there is nothing to settle within",
-        );
-      },
-    };
+        onSettled: (outcome) => {
+          this.#attempts.delete(attempt);
+          resolve({ outcome, spawned: attempt.spawned });
+        },
+      });
+      pipeline.run(attempt, host).catch((error: unknown) => {
+        logger.error(`job ${inline.job.id} ended in an error of the engine itself`, { error });
+        reject(error);
+      });
+    });
   }
 
   /** The work is done, so trouble with what it spawned is told, and does not undo it. */
@@ -257,9 +188,4 @@ function closedMeanwhile(job: NewJob): ClosedError {
   return new ClosedError(
     `this Holdfast was closed while job ${job.id} ran in its caller: it has not ended, and nobody has it`,
   );
-}
-
-function aboutJob({ job, worker }: Attempt) {
-  const { id, type, queue, group, attempt } = job;
-  return { id, type, queue, group: group || null, attempt, worker };
 }

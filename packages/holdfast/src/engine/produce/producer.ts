@@ -28,13 +28,14 @@ import {
 } from "../../core/job.ts";
 import type { InsertResult, Store } from "../../core/store.ts";
 import { Batcher } from "./batcher.ts";
+import type { Events } from "../events.ts";
+import type { Extensions } from "../extensions.ts";
 import type { ComposedJob, Composer } from "./compose-job.ts";
 import type { InlineRunner } from "./inline-runner.ts";
 import { finishedJob, type FinishedJob } from "../operate/job-view.ts";
-import { LastAnswer } from "../last-answer.ts";
 import { sleep, type Runtime } from "../runtime.ts";
 import type { Spooler } from "./spooler.ts";
-import { isRetryable, retryDelayMs } from "../store-link.ts";
+import { isRetryable, retryDelayMs } from "../retrying.ts";
 
 /** How often an insert whose reply got lost is asked for again. */
 const TRIES = 4;
@@ -75,6 +76,8 @@ export interface ProducerOptions {
   readonly ready: () => Promise<void>;
   readonly spooler: Spooler | null;
   readonly inline: InlineRunner | null;
+  readonly events: Events;
+  readonly extensions: Extensions;
 }
 
 type Found = Extract<InsertResult, { readonly outcome: "duplicate" | "conflict" }>;
@@ -83,11 +86,9 @@ type Taken = InsertResult | { readonly outcome: "spooled"; readonly id: string }
 export class Producer {
   readonly #options: ProducerOptions;
   readonly #inserts: Batcher<NewJob, Taken>;
-  readonly lastAnswer: LastAnswer;
 
   constructor(options: ProducerOptions) {
     this.#options = options;
-    this.lastAnswer = new LastAnswer(options.runtime);
     this.#inserts = new Batcher({
       run: (jobs, isRepeated) => this.#insert(jobs, isRepeated),
       defer: (callback) => options.runtime.defer(callback),
@@ -119,15 +120,8 @@ export class Producer {
   /** To the store, whatever its queues' bounds, and without any second way. */
   async deliver(jobs: readonly NewJob[]): Promise<InsertResult[]> {
     const { store, ready } = this.#options;
-    try {
-      await ready();
-      const results = await store.insert(jobs, { evenIfFull: true });
-      this.lastAnswer.answered();
-      return results;
-    } catch (error) {
-      this.lastAnswer.failed(error);
-      throw error;
-    }
+    await ready();
+    return store.insert(jobs, { evenIfFull: true });
   }
 
   /** The same words inside a caller's transaction: no batching, the transaction is the batch. */
@@ -175,13 +169,26 @@ export class Producer {
     return new Promise((resolve, reject) => {
       this.#inserts.push(composed.job, (error, taken) => {
         try {
-          if (error === null) resolve(this.#receipt(composed, taken as Taken));
+          if (error === null) resolve(this.#taken(composed, taken as Taken));
           else resolve(this.#runInline(composed.job, error));
         } catch (refusal) {
           reject(refusal);
         }
       });
     });
+  }
+
+  #taken(composed: ComposedJob, taken: Taken): AnyReceipt | Promise<AnyReceipt> {
+    const { job } = composed;
+    const { events, extensions } = this.#options;
+    if (taken.outcome !== "spooled") extensions.enqueued(job, taken);
+    if (taken.outcome === "added") {
+      events.emit("enqueued", () => {
+        const { id, type, queue, group } = job;
+        return { id, type, queue, group: group || null };
+      });
+    }
+    return this.#receipt(composed, taken);
   }
 
   /** If nobody else will run it, and the user asked for it; else it has failed. */
@@ -219,10 +226,8 @@ export class Producer {
         await ready().catch(asNotSent);
         const areNew = !isRepeated && tries === 1;
         const results = await store.insert(jobs, { areNew });
-        this.lastAnswer.answered();
         return repeatedAsAdded(results, jobs, tries > 1);
       } catch (error) {
-        this.lastAnswer.failed(error);
         if (!(error instanceof StoreUnavailableError)) throw error;
         isUnknown ||= error.mayHaveHappened;
         // Surely not done, and never in doubt: the caller may decide at once.

@@ -14,7 +14,7 @@ import type { InsertResult } from "../../core/store.ts";
 import type { Logger } from "../logger.ts";
 import type { Runtime, Timer } from "../runtime.ts";
 import type { Spool, SpooledJob } from "./spool.ts";
-import { isRetryable, retryDelayMs } from "../store-link.ts";
+import { isRetryable, retryDelayMs } from "../retrying.ts";
 
 /** Delivered in a moment: so few are worth waiting for. */
 const NEARLY_EMPTY = 100;

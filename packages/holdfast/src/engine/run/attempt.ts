@@ -1,14 +1,20 @@
 /**
  * One leased job in this process, from the lease to its end:
  *
- *   waiting ──start──▶ running ──decide──▶ decided ──settled──▶ over
- *      │                  │                                       ▲
- *      └──────────── lease lost, or handed back ──────────────────┘
+ *   waiting ──start──▶ running ──decide──▶ decided ──end──▶ over
+ *      │                  │                                  ▲
+ *      └──────────── decided, or ended, without a run ───────┘
  *
- * Time alone ends trust: past `leaseEndsAt` (send time of the last acknowledged lease or renew, plus
+ * Time alone ends trust: past `leaseEndsAt` (send time of the last acknowledged lease or renewal, plus
  * the lease, less a margin, on this process's own monotonic clock) another worker may have the job.
  * An attempt that is not decided by then is lost: its signal aborts and nothing it says is sent. One
  * that was decided before is sent until the store answers; the fence lets a late one change nothing.
+ *
+ * If a renewal was asked for in time and the store did not answer, the attempt is *in doubt* instead. Its
+ * signal aborts all the same (unless its type goes on through outages), but how it ended is sent under
+ * its fence once the store answers: the job was not run by anybody else, or the fence says so.
+ *
+ * Only this file moves the phase and calls the listeners.
  */
 import { LeaseLostError, type HoldfastError } from "../../core/errors.ts";
 import { LOG_LENGTH, type NewJob, type Progress } from "../../core/job.ts";
@@ -16,47 +22,87 @@ import type { LeaseRef, LeasedJob, Renewal, Updates, WithinTransaction } from ".
 
 export type AttemptPhase = "waiting" | "running" | "decided" | "over";
 
+export interface AttemptOptions {
+  /** The name it was leased under. */
+  readonly worker: string;
+  readonly leaseEndsAt: number;
+  /** Monotonic: when it came into this process. */
+  readonly acceptedAt: number;
+}
+
 export class Attempt {
   readonly job: LeasedJob;
   readonly worker: string;
-  leaseEndsAt: number;
-  phase: AttemptPhase = "waiting";
-  /** Why the signal aborted, once it has. */
-  abortReason: HoldfastError | null = null;
-  /** Called once, when the signal aborts. */
-  onAbort: ((reason: HoldfastError) => void) | null = null;
-  /** Called once, when it is over: settled, or lost. */
-  onOver: (() => void) | null = null;
+  readonly acceptedAt: number;
   /** Stored with the success. */
   readonly spawned: NewJob[] = [];
   spawnedBytes = 0;
   /** A caller's transaction this handler writes through, which keeps every other writer waiting. */
   blockedBy: WithinTransaction | null = null;
-  /** Settled inside this transaction: whether it happened is the database's to say. */
-  settledWithin: WithinTransaction | null = null;
+  /** Monotonic: when its handler started. */
+  startedAt: number | null = null;
+  #phase: AttemptPhase = "waiting";
+  #leaseEndsAt: number;
+  #isAwaitingRenewal = false;
+  #isInDoubt = false;
+  #goesOnThroughOutages = false;
+  #abortReason: HoldfastError | null = null;
+  #onAbort: ((reason: HoldfastError) => void) | null = null;
+  #onOver: (() => void) | null = null;
+  #settledWithin: WithinTransaction | null = null;
+  #wasRolledBack = false;
   #controller: AbortController | null = null;
   #updatesOrder = 0;
   readonly #waiters = new Set<(reason: HoldfastError) => void>();
   #progress: Progress | null = null;
   #logs: string[] = [];
 
-  constructor(job: LeasedJob, options: { readonly worker: string; readonly leaseEndsAt: number }) {
+  constructor(job: LeasedJob, options: AttemptOptions) {
     this.job = job;
     this.worker = options.worker;
-    this.leaseEndsAt = options.leaseEndsAt;
+    this.acceptedAt = options.acceptedAt;
+    this.#leaseEndsAt = options.leaseEndsAt;
   }
 
-  /** Made when first asked for: most handlers never look at it. */
-  get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.abortReason) this.#controller.abort(this.abortReason);
-    }
-    return this.#controller.signal;
+  // ── its phases ────────────────────────────────────────────────────────────────────────────────
+
+  get phase(): AttemptPhase {
+    return this.#phase;
   }
 
-  get isLost(): boolean {
-    return this.abortReason instanceof LeaseLostError;
+  /** Its handler may run. Who listened while it waited is not called any more. */
+  start(options: { readonly goesOnThroughOutages?: boolean } = {}): void {
+    this.#phase = "running";
+    this.#onAbort = null;
+    this.#goesOnThroughOutages = options.goesOnThroughOutages ?? false;
+  }
+
+  /** Its outcome is known, and it is nobody's but the settler's. False: it was known before. */
+  decide(): boolean {
+    if (this.#phase === "decided" || this.#phase === "over") return false;
+    this.#phase = "decided";
+    this.#onAbort = null;
+    return true;
+  }
+
+  /** Settled, lost, or given up. */
+  end(): void {
+    this.#phase = "over";
+    this.#onAbort = null;
+    this.#onOver?.();
+    this.#onOver = null;
+  }
+
+  /** Calls once, when it is over; at once if it is. */
+  whenOver(listener: () => void): void {
+    if (this.#phase === "over") listener();
+    else this.#onOver = listener;
+  }
+
+  // ── its lease ─────────────────────────────────────────────────────────────────────────────────
+
+  get leaseEndsAt(): number {
+    return this.#leaseEndsAt;
   }
 
   get ref(): LeaseRef {
@@ -64,21 +110,75 @@ export class Attempt {
     return { id, queue, handle, fence };
   }
 
-  /** A renewal that carries something; one that is sent later counts as later, however it arrives. */
-  renewalWith(updates: Updates): Renewal {
-    this.#updatesOrder += 1;
-    return { ...this.ref, updates, order: this.#updatesOrder };
+  /** A renewal is on its way, or waits for one that is. */
+  renewalAsked(): void {
+    this.#isAwaitingRenewal = true;
+  }
+
+  renewed(leaseEndsAt: number): void {
+    this.#leaseEndsAt = leaseEndsAt;
+    this.#isAwaitingRenewal = false;
+    // One whose signal has aborted stays in doubt: its handler was told to stop.
+    if (!this.isLost) this.#isInDoubt = false;
+  }
+
+  /** A renewal was asked for, and the store has not answered. */
+  get isAwaitingRenewal(): boolean {
+    return this.#isAwaitingRenewal;
+  }
+
+  /** The store did not answer in time: the job may still be ours, and its fence will tell. */
+  get isInDoubt(): boolean {
+    return this.#isInDoubt;
+  }
+
+  get isLost(): boolean {
+    return this.#abortReason instanceof LeaseLostError;
+  }
+
+  /** The time is up because the store did not answer. */
+  doubt(reason: LeaseLostError): void {
+    this.#isInDoubt = true;
+    if (!this.#goesOnThroughOutages) this.abort(reason);
+  }
+
+  /** The job is another's, or may be. */
+  lose(reason: LeaseLostError): void {
+    this.#isInDoubt = false;
+    this.abort(reason);
+  }
+
+  // ── its signal ────────────────────────────────────────────────────────────────────────────────
+
+  /** Made when first asked for: most handlers never look at it. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#abortReason) this.#controller.abort(this.#abortReason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Why the signal aborted, once it has. */
+  get abortReason(): HoldfastError | null {
+    return this.#abortReason;
+  }
+
+  /** Calls when the signal aborts, until the phase changes; at once if it has. */
+  whenAborted(listener: (reason: HoldfastError) => void): void {
+    this.#onAbort = listener;
+    if (this.#abortReason) listener(this.#abortReason);
   }
 
   /** The first reason counts, but a lost lease overrules any other: nothing may be sent after it. */
   abort(reason: HoldfastError): void {
-    if (this.phase === "over" || this.isLost) return;
-    const isFirst = this.abortReason === null;
+    if (this.#phase === "over" || this.isLost) return;
+    const isFirst = this.#abortReason === null;
     if (!isFirst && !(reason instanceof LeaseLostError)) return;
-    this.abortReason = reason;
+    this.#abortReason = reason;
     this.#controller?.abort(reason);
     if (this.isLost) for (const reject of this.#waiters) reject(reason);
-    this.onAbort?.(reason);
+    this.#onAbort?.(reason);
   }
 
   /** What it says, or a rejection as soon as the lease is lost: nobody waits for a store that is away. */
@@ -90,10 +190,40 @@ export class Attempt {
     });
   }
 
-  end(): void {
-    this.phase = "over";
-    this.onOver?.();
-    this.onOver = null;
+  // ── a caller's transaction ────────────────────────────────────────────────────────────────────
+
+  /** Settled inside this transaction: whether that happened is the database's to say. */
+  get settledWithin(): WithinTransaction | null {
+    return this.#settledWithin;
+  }
+
+  /** A transaction in which it was settled did not commit, and no later one has settled it. */
+  get wasRolledBack(): boolean {
+    return this.#wasRolledBack;
+  }
+
+  settlesWithin(transaction: WithinTransaction): void {
+    this.#settledWithin = transaction;
+    this.#wasRolledBack = false;
+  }
+
+  /** The transaction is over, and the job is still held under its fence. */
+  rolledBack(): void {
+    this.#settledWithin = null;
+    this.#wasRolledBack = true;
+  }
+
+  /** It was refused in the transaction: nothing is settled there. */
+  notSettledWithin(): void {
+    this.#settledWithin = null;
+  }
+
+  // ── what it says while it runs ────────────────────────────────────────────────────────────────
+
+  /** A renewal that carries something; one that is sent later counts as later, however it arrives. */
+  renewalWith(updates: Updates): Renewal {
+    this.#updatesOrder += 1;
+    return { ...this.ref, updates, order: this.#updatesOrder };
   }
 
   setProgress(progress: Progress): void {
@@ -109,7 +239,7 @@ export class Attempt {
     return this.#progress !== null || this.#logs.length > 0;
   }
 
-  /** What is to be written with the next renew or settle. */
+  /** What is to be written with the next renewal or settle. */
   takeUpdates(): Updates | undefined {
     if (!this.hasUpdates) return undefined;
     const updates: Updates = {
@@ -121,7 +251,7 @@ export class Attempt {
     return updates;
   }
 
-  /** The call that carried them failed: they ride again, older than what came since. */
+  /** The call that carried them failed: they go again, older than what came since. */
   giveBackUpdates(updates: Updates): void {
     this.#progress ??= updates.progress ?? null;
     this.#logs = [...(updates.logs ?? []), ...this.#logs].slice(-LOG_LENGTH);

@@ -4,11 +4,9 @@
  * `onAbandoned` says so, and what it says later is not heard.
  */
 import { JobTimeoutError, type HoldfastError } from "../../core/errors.ts";
+import { longTimer, type Runtime, type Timer } from "../runtime.ts";
 import type { Attempt } from "./attempt.ts";
 import { runAs } from "./current-attempt.ts";
-import type { Handler } from "../registry.ts";
-import type { RunningJob } from "./running-job.ts";
-import { longTimer, type Runtime, type Timer } from "../runtime.ts";
 
 /** How long a handler may take to notice that its signal aborted. */
 export const ABORT_PATIENCE_MS = 5_000;
@@ -18,7 +16,7 @@ export type Ending =
   | { readonly kind: "threw"; readonly error: unknown };
 
 export interface RunHandlerOptions {
-  readonly handler: Handler;
+  readonly handler: () => unknown;
   readonly runtime: Runtime;
   /** Null: as long as it likes. */
   readonly timeoutMs: number | null;
@@ -27,7 +25,6 @@ export interface RunHandlerOptions {
 
 export async function runHandler(
   attempt: Attempt,
-  job: RunningJob,
   { handler, runtime, timeoutMs, onAbandoned }: RunHandlerOptions,
 ): Promise<Ending> {
   const timeout =
@@ -37,18 +34,15 @@ export async function runHandler(
           attempt.abort(new JobTimeoutError(`the handler took longer than its ${timeoutMs} ms`));
         });
   let patience: Timer | null = null;
-  const waitPatiently = (reason: HoldfastError) => {
+  attempt.whenAborted((reason) => {
     patience ??= runtime.timer(ABORT_PATIENCE_MS, () => onAbandoned(attempt.abortReason ?? reason));
-  };
-  if (attempt.abortReason) waitPatiently(attempt.abortReason);
-  attempt.onAbort = waitPatiently;
+  });
   try {
-    return { kind: "returned", value: await runAs(attempt, () => handler(job)) };
+    return { kind: "returned", value: await runAs(attempt, handler) };
   } catch (error) {
     return { kind: "threw", error };
   } finally {
     timeout?.cancel();
     (patience as Timer | null)?.cancel();
-    attempt.onAbort = null;
   }
 }

@@ -8,6 +8,7 @@ import type { JobContract } from "../../core/contract.ts";
 import {
   JobCancelledError,
   JobTimeoutError,
+  LeaseLostError,
   PayloadValidationError,
   WorkerStoppedError,
   type HoldfastError,
@@ -57,6 +58,8 @@ export function decideFailure(error: unknown, context: FailureContext): Outcome 
   const { job, contract, abortReason } = context;
   if (abortReason instanceof JobCancelledError) return { kind: "cancel", reason: null };
   if (abortReason instanceof WorkerStoppedError) return { kind: "release", afterMs: 0 };
+  // Only of an attempt in doubt: the store was away, which is no fault of the job's.
+  if (abortReason instanceof LeaseLostError) return { kind: "release", afterMs: 0 };
   const cause = abortReason instanceof JobTimeoutError ? abortReason : error;
 
   const { category, permanent, retryAfterMs } = classify(cause, contract, context.nowMs);

@@ -9,14 +9,12 @@
  * takes, and while it is away the entries wait where the jobs are.
  */
 import type { Ledger, LedgerEntry, LedgerStore } from "../../core/ledger.ts";
-import type { Outcome } from "../../core/outcome.ts";
 import type { Settlement, Store } from "../../core/store.ts";
 import { UnsupportedError } from "../../core/errors.ts";
-import { outcomeEntry, type EndedAttempt } from "./ledger-entries.ts";
 import type { Logger } from "../logger.ts";
 import { LastAnswer } from "../last-answer.ts";
 import { sleep, type Runtime } from "../runtime.ts";
-import { isRetryable, retryDelayMs } from "../store-link.ts";
+import { isRetryable, retryDelayMs } from "../retrying.ts";
 
 /** Where entries wait that did not come with a settle, or would be in the way of jobs in the outbox. */
 export const WAITING_ENTRIES = "holdfast/entry/";
@@ -56,12 +54,10 @@ export class LedgerWriter {
     this.lastAnswer = new LastAnswer(options.runtime);
   }
 
-  /** What a settle takes along. */
-  entries(ended: EndedAttempt, outcome: Outcome): Pick<Settlement, "entries" | "outbox"> {
+  /** Where a settle puts entries: into the ledger beside the jobs, or on their way to another. */
+  placed(entries: readonly LedgerEntry[]): Pick<Settlement, "entries" | "outbox"> {
     if (this.home === "nowhere") return {};
-    const entry = outcomeEntry(ended, outcome, this.now());
-    if (!entry) return {};
-    return this.home === "store" ? { entries: [entry] } : { outbox: [entry] };
+    return this.home === "store" ? { entries } : { outbox: entries };
   }
 
   /**
@@ -124,13 +120,11 @@ export class LedgerWriter {
    * For a job that runs without a store, there is no settle to ride with: its entries are brought in
    * the background, for as long as this process lives. Without a ledger elsewhere there is nowhere to.
    */
-  bring(ended: EndedAttempt, outcome: Outcome): void {
-    if (this.home !== "elsewhere") return;
-    const entry = outcomeEntry(ended, outcome, this.now());
-    if (!entry) return;
-    this.#inHand.push(entry);
+  bring(entries: readonly LedgerEntry[]): void {
+    if (this.home !== "elsewhere" || entries.length === 0) return;
+    this.#inHand.push(...entries);
     if (this.#inHand.length > MOST_IN_HAND) {
-      this.#inHand.shift();
+      this.#inHand.splice(0, this.#inHand.length - MOST_IN_HAND);
       this.#options.logger.error("too many entries wait for the ledger: the oldest is dropped");
     }
     this.#handing ??= this.#bringAll().finally(() => {

@@ -8,8 +8,7 @@ import { newJob } from "../../testing/conformance/new-job.ts";
 import { LedgerWriter, WAITING_ENTRIES } from "./ledger-writer.ts";
 import { Relay } from "./relay.ts";
 import { systemRuntime } from "../runtime.ts";
-import { StoreLink } from "../store-link.ts";
-import { Contact } from "../lease/contact.ts";
+import { WatchedStore } from "../watched-store.ts";
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -54,9 +53,8 @@ async function relayOf(items: OutboxItem[], { isAway }: { readonly isAway: () =>
     },
   };
   const ledgerWriter = new LedgerWriter({ store, ledger, runtime, logger });
-  const contact = new Contact({ longestGapMs: 1_000 });
-  const link = new StoreLink({ store, runtime, logger, contact });
-  const relay = new Relay({ link, ledgerWriter, isStopped: () => false });
+  const watched = new WatchedStore({ store, runtime, logger, longestGapMs: () => 1_000 });
+  const relay = new Relay({ watched, ledgerWriter });
   return { relay, store, elsewhere };
 }
 
@@ -67,13 +65,13 @@ describe("Relay", () => {
     items.push(jobsItem(job));
     let isAway = true;
     const { relay, store, elsewhere } = await relayOf(items, { isAway: () => isAway });
-    await expect(relay.relayToLedger()).rejects.toThrow(StoreUnavailableError);
-    await relay.relayLocal();
+    await expect(relay.relayToLedger(() => false)).rejects.toThrow(StoreUnavailableError);
+    await relay.relayLocal(() => false);
     expect(await store.get([{ id: job.id }])).toMatchObject([{ status: "queued" }]);
 
     // Nothing that made way is lost, and all of it arrives once.
     isAway = false;
-    await relay.relayToLedger();
+    await relay.relayToLedger(() => false);
     const { entries } = await elsewhere.ledger.read({}, { limit: 1_000 });
     expect(new Set(entries.map(({ id }) => id)).size).toBe(250);
     expect(items).toEqual([]);
@@ -84,7 +82,7 @@ describe("Relay", () => {
   it("leaves entries where they are while no job is behind them", async () => {
     const items = [entriesItem(1), jobsItem(newJob()), entriesItem(2)];
     const { relay } = await relayOf(items, { isAway: () => true });
-    await relay.relayLocal();
+    await relay.relayLocal(() => false);
     expect(items.map(({ id }) => id)).toEqual(["item-1", "item-2"]);
   });
 });

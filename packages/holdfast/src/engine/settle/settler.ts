@@ -8,34 +8,39 @@ import type { Settlement, SettleResult } from "../../core/store.ts";
 import { Batcher, type Done } from "../produce/batcher.ts";
 import type { Logger } from "../logger.ts";
 import { sleep, type Runtime } from "../runtime.ts";
-import { isRetryable, retryDelayMs, type StoreLink } from "../store-link.ts";
+import { isRetryable, retryDelayMs } from "../retrying.ts";
+import type { WatchedStore } from "../watched-store.ts";
 
 /** Of jobs whose outcomes were lost, so many are named. */
 const NAMED = 10;
 
 export class Settler {
-  readonly #link: StoreLink;
+  readonly #watched: WatchedStore;
   readonly #runtime: Runtime;
   readonly #logger: Logger;
   readonly #batcher: Batcher<Settlement, SettleResult>;
   readonly #onAnswered: () => void;
+  readonly #onOutbox: () => void;
   #givenUp = false;
 
   constructor(options: {
-    readonly link: StoreLink;
+    readonly watched: WatchedStore;
     readonly runtime: Runtime;
     readonly logger: Logger;
     /** Some outcomes have reached the store: fewer wait. */
     readonly onAnswered: () => void;
+    /** Some of them left something to relay, or may have. */
+    readonly onOutbox: () => void;
   }) {
     this.#onAnswered = options.onAnswered;
-    this.#link = options.link;
+    this.#onOutbox = options.onOutbox;
+    this.#watched = options.watched;
     this.#runtime = options.runtime;
     this.#logger = options.logger;
     this.#batcher = new Batcher({
       run: (settlements) => this.#settle(settlements),
       defer: (callback) => options.runtime.defer(callback),
-      maxItems: options.link.batchItems,
+      maxItems: options.watched.batchItems,
       maxBytes: BATCH_BYTES,
       bytesOf: settlementBytes,
       isolate: (error) => !isRetryable(error),
@@ -67,8 +72,9 @@ export class Settler {
   async #settle(settlements: readonly Settlement[]): Promise<SettleResult[]> {
     for (let failures = 0; ;) {
       try {
-        const results = await this.#link.call((store) => store.settle(settlements));
+        const results = await this.#watched.store.settle(settlements);
         this.#onAnswered();
+        if (settlements.some(({ spawn, outbox }) => spawn ?? outbox)) this.#onOutbox();
         return results;
       } catch (error) {
         if (!isRetryable(error)) throw error;

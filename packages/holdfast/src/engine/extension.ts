@@ -1,0 +1,129 @@
+/**
+ * The contract by which features stand on the engine: failures and replay, locks, gates, schedules,
+ * statistics, and a user's own middleware. An extension sees each attempt at fixed points and may say
+ * something there; none of them changes a line of the lease loop, the pipeline or the settler.
+ *
+ *   admit ─▶ lease ─▶ leased ─▶ before ─▶ around(handler) ─▶ decided ─▶ settle ─▶ ended
+ *
+ * Extensions are asked in the order of their registration, `decided` in the reverse order. A hook has two
+ * seconds, `admit` a quarter of one. What throws or takes longer is logged, counted and passed over; but a
+ * throw of `around` fails the attempt.
+ */
+import type { JobContract } from "../core/contract.ts";
+import type { NewJob } from "../core/job.ts";
+import type { Ledger, LedgerEntry } from "../core/ledger.ts";
+import type { Outcome } from "../core/outcome.ts";
+import type { Records } from "../core/records.ts";
+import type { InsertResult, Store } from "../core/store.ts";
+import type { Fleet } from "./lease/fleet.ts";
+import type { Logger } from "./logger.ts";
+import type { About } from "./settle/ledger-entries.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** How many jobs of a queue may be asked for now, and when to ask again; null: when something happens. */
+export interface Admission {
+  readonly jobs: number;
+  readonly nextInMs: number | null;
+}
+
+/** What is stored: the outcome, and entries for the ledger. */
+export interface Decision {
+  readonly outcome: Outcome;
+  readonly entries?: readonly LedgerEntry[];
+}
+
+export interface Timings {
+  /** From when the job was due to the start of its handler, by the store's clock. */
+  readonly waitedMs: number;
+  /** 0 if its handler did not run. */
+  readonly ranMs: number;
+}
+
+/** `given up`: the process ended before the store answered. */
+export type Ended = "settled" | "lost" | "given up";
+
+/** One attempt, as extensions see it. */
+export interface AttemptView {
+  readonly id: string;
+  readonly type: string;
+  readonly queue: string;
+  readonly group: string | null;
+  /** What the handler gets; undefined if the payload could not be read, or the job must not run. */
+  readonly payload: unknown;
+  /** JSON text, as it is stored. */
+  readonly payloadText: string;
+  readonly priority: number;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly crashes: number;
+  readonly fence: number;
+  readonly worker: string;
+  readonly tags: readonly string[];
+  readonly trace: string | null;
+  readonly createdAt: Date;
+  readonly runAt: Date;
+  readonly signal: AbortSignal;
+  readonly contract: JobContract | null;
+}
+
+export interface Extension {
+  readonly name: string;
+  /** Asked once per type: no hook, no wait for types it does not concern. Default: all. */
+  applies?(contract: JobContract): boolean;
+  /** Before a lease: how many jobs of this queue may be asked for now. Undefined: as many as wanted. */
+  admit?(
+    queue: string,
+    wanted: number,
+  ): Admission | undefined | Promise<Admission | undefined>;
+  /** What came of an admission. `unsure`: nobody knows how many were leased. */
+  leased?(queue: string, granted: number, taken: number | "unsure"): void;
+  /** After the lease, before the handler: an outcome ends the attempt without it. */
+  before?(attempt: AttemptView): Outcome | undefined | Promise<Outcome | undefined>;
+  around?(attempt: AttemptView, next: () => Promise<unknown>): Promise<unknown>;
+  /**
+   * Once the outcome is known, before it is stored; also after `before`'s, and for an abandoned handler.
+   * Undefined: nothing to add. In `settleWithin` only its entries count.
+   */
+  decided?(
+    attempt: AttemptView,
+    outcome: Outcome,
+  ): Decision | undefined | Promise<Decision | undefined>;
+  /** Exactly once for every attempt whose `before` was asked. Null: its outcome was never known. */
+  ended?(attempt: AttemptView, how: Ended, outcome: Outcome | null, timings: Timings): void;
+  /** What became of an enqueue of this process. */
+  enqueued?(job: NewJob, answer: InsertResult): void;
+  readonly chores?: readonly Chore[];
+}
+
+/** Upkeep. No leader: it may run anywhere, at the same time, twice. */
+export interface Chore {
+  readonly name: string;
+  readonly everyMs: number;
+  /** Default: only while this process has a worker. `everywhere`: also where jobs are only enqueued. */
+  readonly runsIn?: "workers" | "everywhere";
+  /** Answers in how many milliseconds it wants to be done again, if that is not the usual. */
+  run(context: { readonly isStopped: () => boolean }): Promise<number | void>;
+}
+
+/** What the engine offers an extension. */
+export interface ExtensionHost {
+  readonly runtime: Runtime;
+  readonly logger: Logger;
+  readonly records: Records;
+  /** Wherever the ledger is. Throws where there is none. */
+  readonly ledger: <Out>(call: (ledger: Ledger) => Promise<Out>) => Promise<Out>;
+  readonly jobs: Pick<Store, "find" | "get" | "revive" | "cancel" | "insert">;
+  readonly lines: Pick<Store, "hold" | "limit" | "lines">;
+  readonly workers: Pick<Fleet, "list" | "command">;
+  /** The time for an entry of the ledger; null: its store's own clock. */
+  readonly entryTime: () => number | null;
+  /** Notes what an operator did. */
+  readonly audit: (
+    action: { readonly action: string; readonly by: string | null; readonly reason: string | null },
+    about: Omit<About, "at">,
+  ) => Promise<void>;
+}
+
+export { auditEntry } from "./settle/ledger-entries.ts";
+
+export type ExtensionFactory = (host: ExtensionHost) => Extension;

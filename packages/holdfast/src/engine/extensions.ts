@@ -1,0 +1,250 @@
+/** Asks the extensions, in their order, within their time, and survives what they do. */
+import type { JobContract } from "../core/contract.ts";
+import type { NewJob } from "../core/job.ts";
+import type { LedgerEntry } from "../core/ledger.ts";
+import type { Outcome } from "../core/outcome.ts";
+import type { InsertResult, LeasedJob } from "../core/store.ts";
+import type { Admission, AttemptView, Chore, Decision, Ended, Extension } from "./extension.ts";
+import type { Timings } from "./extension.ts";
+import type { Logger } from "./logger.ts";
+import type { Runtime } from "./runtime.ts";
+
+const HOOK_MS = 2_000;
+const ADMIT_MS = 250;
+
+/** The hooks that concern one type. */
+export interface Hooks {
+  readonly before: readonly Extension[];
+  readonly around: readonly Extension[];
+  /** In the reverse order. */
+  readonly decided: readonly Extension[];
+  readonly ended: readonly Extension[];
+}
+
+/** What may be asked of the store, and whom to tell what came of it. */
+export interface Admitted {
+  readonly queues: readonly { queue: string; limit: number; weight: number }[];
+  readonly nextInMs: number | null;
+  leased(jobs: readonly LeasedJob[], unsure: readonly string[]): void;
+}
+
+export class Extensions {
+  readonly #runtime: Runtime;
+  readonly #logger: Logger;
+  readonly #all: Extension[] = [];
+  readonly #hooks = new Map<JobContract | null, Hooks>();
+  /** By extension and hook: how often one threw or took too long. */
+  readonly failures = new Map<string, number>();
+
+  constructor(options: { readonly runtime: Runtime; readonly logger: Logger }) {
+    this.#runtime = options.runtime;
+    this.#logger = options.logger;
+  }
+
+  /** Returns the way to take it out again. */
+  add(extension: Extension): () => void {
+    this.#all.push(extension);
+    this.#hooks.clear();
+    return () => {
+      const at = this.#all.indexOf(extension);
+      if (at !== -1) this.#all.splice(at, 1);
+      this.#hooks.clear();
+    };
+  }
+
+  get chores(): readonly Chore[] {
+    return this.#all.flatMap(({ chores = [] }) => chores);
+  }
+
+  /** Of a type that nobody knows here: those that ask for no type in particular. */
+  of(contract: JobContract | null): Hooks {
+    let hooks = this.#hooks.get(contract);
+    if (!hooks) this.#hooks.set(contract, (hooks = this.#hooksOf(contract)));
+    return hooks;
+  }
+
+  get hasAdmission(): boolean {
+    return this.#all.some(({ admit }) => admit !== undefined);
+  }
+
+  async admit(shares: Admitted["queues"]): Promise<Admitted> {
+    let nextInMs: number | null = null;
+    const asked = this.#all.filter(({ admit }) => admit !== undefined);
+    const granted: { extension: Extension; queue: string; jobs: number }[] = [];
+    const queues = await Promise.all(
+      shares.map(async ({ queue, limit, weight }) => {
+        let left = limit;
+        for (const extension of asked) {
+          const admission: Admission | undefined = await this.#ask(
+            extension,
+            "admit",
+            () => extension.admit!(queue, left),
+            ADMIT_MS,
+          );
+          if (!admission) continue;
+          left = Math.min(left, admission.jobs);
+          granted.push({ extension, queue, jobs: admission.jobs });
+          if (admission.nextInMs !== null) {
+            nextInMs = Math.min(nextInMs ?? Infinity, admission.nextInMs);
+          }
+        }
+        return { queue, limit: left, weight };
+      }),
+    );
+    return {
+      queues: queues.filter(({ limit }) => limit > 0),
+      nextInMs,
+      leased: (jobs, unsure) => {
+        for (const { extension, queue, jobs: count } of granted) {
+          const taken = unsure.includes(queue)
+            ? "unsure"
+            : jobs.filter((job) => job.queue === queue).length;
+          this.#tell(extension, "leased", () => extension.leased?.(queue, count, taken));
+        }
+      },
+    };
+  }
+
+  /** The first outcome ends the attempt; those behind it are not asked. */
+  async before(hooks: Hooks, attempt: AttemptView): Promise<Outcome | undefined> {
+    for (const extension of hooks.before) {
+      const outcome = await this.#ask(extension, "before", () => extension.before!(attempt));
+      if (outcome) return outcome;
+    }
+    return undefined;
+  }
+
+  /** The handler with everything around it; the first extension is the outermost. */
+  around(hooks: Hooks, attempt: AttemptView, handler: () => Promise<unknown>) {
+    return hooks.around.reduceRight(
+      (next, extension) => () => extension.around!(attempt, next),
+      handler,
+    );
+  }
+
+  /** A promise only if an extension needs time. */
+  decided(hooks: Hooks, attempt: AttemptView, outcome: Outcome): Decided | Promise<Decided> {
+    let decided: Decided = { outcome, entries: [] };
+    for (const [at, extension] of hooks.decided.entries()) {
+      const answer = this.#askSoon(extension, "decided", () =>
+        extension.decided!(attempt, decided.outcome),
+      );
+      if (answer instanceof Promise) return this.#decidedLater(hooks, attempt, decided, at, answer);
+      decided = withDecision(decided, answer);
+    }
+    return decided;
+  }
+
+  ended(
+    hooks: Hooks,
+    attempt: AttemptView,
+    told: { readonly how: Ended; readonly outcome: Outcome | null; readonly timings: Timings },
+  ): void {
+    for (const extension of hooks.ended) {
+      this.#tell(extension, "ended", () =>
+        extension.ended!(attempt, told.how, told.outcome, told.timings),
+      );
+    }
+  }
+
+  enqueued(job: NewJob, answer: InsertResult): void {
+    for (const extension of this.#all) {
+      if (extension.enqueued) {
+        this.#tell(extension, "enqueued", () => extension.enqueued!(job, answer));
+      }
+    }
+  }
+
+  async #decidedLater(
+    hooks: Hooks,
+    attempt: AttemptView,
+    before: Decided,
+    from: number,
+    first: Promise<Decision | undefined>,
+  ): Promise<Decided> {
+    let decided = withDecision(before, await first);
+    for (const extension of hooks.decided.slice(from + 1)) {
+      const { outcome } = decided;
+      const answer = this.#ask(extension, "decided", () => extension.decided!(attempt, outcome));
+      decided = withDecision(decided, await answer);
+    }
+    return decided;
+  }
+
+  #hooksOf(contract: JobContract | null): Hooks {
+    const concerned = this.#all.filter(({ applies }) =>
+      contract === null ? applies === undefined : (applies?.(contract) ?? true),
+    );
+    const having = (hook: "before" | "around" | "decided" | "ended") =>
+      concerned.filter((extension) => extension[hook] !== undefined);
+    return {
+      before: having("before"),
+      around: having("around"),
+      decided: having("decided").toReversed(),
+      ended: having("ended"),
+    };
+  }
+
+  #tell(extension: Extension, hook: string, call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#failed(extension, hook, error);
+    }
+  }
+
+  async #ask<Out>(
+    extension: Extension,
+    hook: string,
+    call: () => Out | undefined | Promise<Out | undefined>,
+    withinMs = HOOK_MS,
+  ): Promise<Out | undefined> {
+    return this.#askSoon(extension, hook, call, withinMs);
+  }
+
+  #askSoon<Out>(
+    extension: Extension,
+    hook: string,
+    call: () => Out | undefined | Promise<Out | undefined>,
+    withinMs = HOOK_MS,
+  ): Out | undefined | Promise<Out | undefined> {
+    try {
+      const answer = call();
+      if (!(answer instanceof Promise)) return answer;
+      return this.#inTime(answer, withinMs).catch((error: unknown) => {
+        this.#failed(extension, hook, error);
+        return undefined;
+      });
+    } catch (error) {
+      this.#failed(extension, hook, error);
+      return undefined;
+    }
+  }
+
+  #inTime<Out>(answer: Promise<Out>, ms: number): Promise<Out> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#runtime.timer(ms, () =>
+        reject(new Error(`it did not answer within ${ms} ms`)),
+      );
+      answer.then(resolve, reject).finally(() => timer.cancel());
+    });
+  }
+
+  #failed({ name }: Extension, hook: string, error: unknown): void {
+    const key = `${name}.${hook}`;
+    this.failures.set(key, (this.failures.get(key) ?? 0) + 1);
+    this.#logger.error(`the hook ${key} failed; the job goes on without it`, { error });
+  }
+}
+
+/** What all of them together decided. */
+export interface Decided {
+  readonly outcome: Outcome;
+  readonly entries: readonly LedgerEntry[];
+}
+
+function withDecision(decided: Decided, decision: Decision | undefined): Decided {
+  if (!decision) return decided;
+  const { outcome, entries = [] } = decision;
+  return { outcome, entries: entries.length > 0 ? [...decided.entries, ...entries] : decided.entries };
+}

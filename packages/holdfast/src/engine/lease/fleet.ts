@@ -1,0 +1,230 @@
+/**
+ * What this process knows of the others that work on the same store, through one record each: renewed
+ * every five seconds, gone after twenty. It names the process's workers with their queues, slots and
+ * lease lengths. Three things stand on it: nobody reaps before the longest lease in the fleet had its
+ * time to be renewed; few workers answer a wakeup; an operator sees who works, and can quiet a worker.
+ */
+import type { Records, StoredRecord } from "../../core/records.ts";
+import type { Runtime } from "../runtime.ts";
+
+export const BEAT_EVERY_MS = 5_000;
+const GONE_AFTER_MS = 20_000;
+/** While a process has work, it hears of commands within a second. */
+export const LOOK_WHILE_BUSY_MS = 1_000;
+const PREFIX = "holdfast/workers/";
+const PROCESS = `${PREFIX}process/`;
+const QUIET = `${PREFIX}quiet/`;
+/** A worker that is gone takes no notice of a command: it is forgotten some day. */
+const QUIET_FOR_MS = 7 * 86_400_000;
+const PAGE = 200;
+/** Before any record is known: the default lease. */
+const DEFAULT_LEASE_MS = 10_000;
+/** Of what runs, so much is shown. */
+const MOST_RUNNING = 20;
+
+export interface WorkerView {
+  readonly id: string;
+  readonly queues: readonly string[];
+  readonly types: readonly string[];
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  /** How many jobs run. */
+  readonly active: number;
+  /** Some of them. */
+  readonly running: readonly { readonly id: string; readonly type: string }[];
+  readonly isQuiet: boolean;
+}
+
+export interface ProcessView {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string | null;
+  readonly startedAt: number;
+  /** By its own clock, when the record was written. */
+  readonly seenAt: number;
+  readonly workers: readonly WorkerView[];
+}
+
+/** A worker of this process, as the fleet sees it. */
+export interface FleetMember {
+  readonly id: string;
+  view(): WorkerView;
+  quiet(isQuiet: boolean): void;
+}
+
+export interface FleetOptions {
+  readonly records: Records;
+  readonly runtime: Runtime;
+  /** The user's own name for the code that runs. */
+  readonly version: string | null;
+}
+
+export class Fleet {
+  readonly id: string;
+  readonly #options: FleetOptions;
+  readonly #startedAt: number;
+  readonly #members = new Set<FleetMember>();
+  /** Names of workers by queue, this process's own included. */
+  #byQueue = new Map<string, readonly string[]>();
+  #longestLeaseMs = DEFAULT_LEASE_MS;
+  #version: number | null = null;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    this.id = options.runtime.workerId();
+    this.#startedAt = options.runtime.wallClock();
+  }
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  /** Others must know of its lease before it has one, so this waits for the record. */
+  async join(member: FleetMember): Promise<void> {
+    this.#members.add(member);
+    await this.beat();
+  }
+
+  leave(member: FleetMember): void {
+    this.#members.delete(member);
+  }
+
+  /** The longest lease of any live worker. */
+  get longestLeaseMs(): number {
+    return Math.max(this.#ownLongestMs ?? 0, this.#longestLeaseMs);
+  }
+
+  /** The shortest lease of this process's own workers: contact must be closer than that. */
+  get shortestOwnLeaseMs(): number {
+    const own = [...this.#members].map((member) => member.view().leaseMs);
+    return own.length === 0 ? DEFAULT_LEASE_MS : Math.min(...own);
+  }
+
+  get isBusy(): boolean {
+    return [...this.#members].some((member) => member.view().active > 0);
+  }
+
+  /**
+   * Where a worker stands among those of a queue, in the order that this lot gives them: 0 is first. All
+   * processes come to the same order without a word.
+   */
+  rankOf(worker: string, queue: string, lot: number): number {
+    const workers = this.#byQueue.get(queue) ?? [];
+    const own = drawn(worker, lot);
+    return workers.filter((other) => other !== worker && drawn(other, lot) < own).length;
+  }
+
+  /** Writes this process's record. */
+  async beat(): Promise<void> {
+    const key = PROCESS + this.id;
+    const value = this.#members.size === 0 ? null : JSON.stringify(this.#view());
+    const swap = (expect: number | null) =>
+      this.#options.records.swap([{ key, expect, value, ttlMs: GONE_AFTER_MS }]);
+    const [result] = await swap(this.#version);
+    if (result?.swapped) {
+      this.#version = result.version;
+    } else if (result) {
+      // It expired meanwhile, or the last reply got lost: nobody else writes this key.
+      const [again] = await swap(result.current?.version ?? null);
+      this.#version = again?.swapped ? again.version : null;
+    }
+  }
+
+  /** Reads what the others wrote, and what operators want of our workers. */
+  async look(): Promise<void> {
+    const { processes, quieted } = await this.#read();
+    const workers = processes.flatMap((process) => process.workers);
+    this.#longestLeaseMs = Math.max(...workers.map(({ leaseMs }) => leaseMs), 0);
+    if (workers.length === 0) this.#longestLeaseMs = DEFAULT_LEASE_MS;
+    this.#byQueue = new Map();
+    for (const { id, queues, isQuiet } of workers) {
+      if (isQuiet) continue;
+      for (const queue of queues) {
+        this.#byQueue.set(queue, [...(this.#byQueue.get(queue) ?? []), id]);
+      }
+    }
+    for (const member of this.#members) member.quiet(quieted.has(member.id));
+  }
+
+  /** Only what operators want of our workers: for the seconds in between. */
+  async hear(): Promise<void> {
+    const members = [...this.#members];
+    if (members.length === 0) return;
+    const found = await this.#options.records.read(members.map(({ id }) => QUIET + id));
+    members.forEach((member, at) => member.quiet(found[at] != null));
+  }
+
+  async list(): Promise<readonly ProcessView[]> {
+    return (await this.#read()).processes;
+  }
+
+  /** False: no live worker has this name. */
+  async command(worker: string, isQuiet: boolean): Promise<boolean> {
+    const { processes } = await this.#read();
+    const isKnown = processes.some(({ workers }) => workers.some(({ id }) => id === worker));
+    if (!isKnown) return false;
+    const { records } = this.#options;
+    const key = QUIET + worker;
+    for (;;) {
+      const [found] = await records.read([key]);
+      if ((found != null) === isQuiet) break;
+      const value = isQuiet ? "{}" : null;
+      const expect = found?.version ?? null;
+      const [result] = await records.swap([{ key, expect, value, ttlMs: QUIET_FOR_MS }]);
+      if (result?.swapped) break;
+    }
+    for (const member of this.#members) if (member.id === worker) member.quiet(isQuiet);
+    return true;
+  }
+
+  get #ownLongestMs(): number | null {
+    const own = [...this.#members].map((member) => member.view().leaseMs);
+    return own.length === 0 ? null : Math.max(...own);
+  }
+
+  async #read(): Promise<{ processes: ProcessView[]; quieted: Set<string> }> {
+    const processes: ProcessView[] = [];
+    const quieted = new Set<string>();
+    let cursor: string | null = null;
+    do {
+      const page: { records: readonly StoredRecord[]; nextCursor: string | null } =
+        await this.#options.records.scan({ prefix: PREFIX, limit: PAGE, cursor });
+      for (const { key, value } of page.records) {
+        if (key.startsWith(QUIET)) quieted.add(key.slice(QUIET.length));
+        else processes.push(JSON.parse(value) as ProcessView);
+      }
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return { processes, quieted };
+  }
+
+  #view(): ProcessView {
+    const [host = "", pid = ""] = splitId(this.id);
+    return {
+      ...{ id: this.id, host, pid: Number(pid), version: this.#options.version },
+      startedAt: this.#startedAt,
+      seenAt: this.#options.runtime.wallClock(),
+      workers: [...this.#members].map((member) => {
+        const view = member.view();
+        return { ...view, running: view.running.slice(0, MOST_RUNNING) };
+      }),
+    };
+  }
+}
+
+/** `host:pid:chance`; a host may have colons of its own. */
+function splitId(id: string): [string, string] {
+  const parts = id.split(":");
+  return [parts.slice(0, -2).join(":"), parts.at(-2) ?? ""];
+}
+
+/** A number for this worker in this lot (FNV-1a over both). */
+function drawn(worker: string, lot: number): number {
+  const text = `${lot}/${worker}`;
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  return hash >>> 0;
+}

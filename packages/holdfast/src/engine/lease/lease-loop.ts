@@ -1,0 +1,324 @@
+/**
+ * Asks the store for jobs: one call at a time, when there is room and reason to.
+ *
+ *   asleep ──wakeup, due time, poll, room──▶ asking ──answered──▶ asleep, or asking again
+ *                                               └──no answer──▶ disowning ──answered──▶ asking
+ *
+ * Reasons are a wakeup, the store's own word on when to come back, or the poll, whichever is first.
+ * Wakeups may be lost: the poll is the truth. It stretches while nothing is found and wakeups come from
+ * other processes too.
+ *
+ * A reply that got lost may have leased jobs that nobody here knows of. The worker goes on under a new
+ * name and first says which jobs of the old name it has; the store takes the others back, uncharged.
+ *
+ * Where many workers wait for one job, few ask. A wakeup from another process says how many jobs there
+ * are and has a lot that all workers see alike: it puts them in an order, and the later in that order a
+ * worker stands, the longer it waits, and forgets it if it hears that jobs finish.
+ */
+import { StoreUnavailableError } from "../../core/errors.ts";
+import type { LeasedJob, LeaseReply, LeaseRef, LeaseRequest, Wakeup } from "../../core/store.ts";
+import type { Extensions } from "../extensions.ts";
+import { LastAnswer } from "../last-answer.ts";
+import type { Logger } from "../logger.ts";
+import { isRetryable, retryDelayMs } from "../retrying.ts";
+import { sleep, type Runtime, type Timer } from "../runtime.ts";
+import type { WatchedStore } from "../watched-store.ts";
+import type { Fleet } from "./fleet.ts";
+import type { WorkSettings } from "./work-options.ts";
+
+/** Ready work that could not be had (others were quicker): look again soon, but do not spin. */
+const CROWDED_MS = 10;
+/** How far the poll stretches while nothing is found. */
+const LONGEST_POLL_MS = 5_000;
+/** A worker that is this late in the order of a lot waits so long; further back twice as long each. */
+const FIRST_IN_RESERVE_MS = 30;
+/** How long a stop waits for what must still be disowned. */
+const LAST_WORDS_MS = 5_000;
+
+/** How much may be asked for. */
+export interface Wanted {
+  readonly limit: number;
+  /** Of lines that a cap concerns. */
+  readonly cappedLimit: number;
+  readonly bytes: number;
+}
+
+/** What one call brought. */
+export interface Leased {
+  readonly jobs: readonly LeasedJob[];
+  readonly worker: string;
+  readonly sentAt: number;
+}
+
+export interface LeaseLoopOptions {
+  readonly id: string;
+  readonly settings: WorkSettings;
+  readonly watched: WatchedStore;
+  readonly runtime: Runtime;
+  readonly logger: Logger;
+  readonly fleet: Fleet;
+  readonly extensions: Extensions;
+  readonly wanted: () => Wanted;
+  /** The buffer holds no more than there is room for. */
+  readonly runsLow: () => boolean;
+  readonly isBuffered: () => boolean;
+  readonly accept: (leased: Leased) => void;
+  readonly heldUnder: (worker: string) => LeaseRef[];
+}
+
+export class LeaseLoop {
+  readonly #options: LeaseLoopOptions;
+  /** The last answered request for jobs. */
+  readonly lastAnswer: LastAnswer;
+  #phase: "working" | "quiet" | "stopped" = "working";
+  #asking: Promise<void> | null = null;
+  #askAgain = false;
+  #failures = 0;
+  #emptyPolls = 0;
+  #askedForAll = true;
+  #timer: Timer | null = null;
+  #timerAt = Infinity;
+  /** Of a wakeup that others answer first. */
+  #reserveTimer: Timer | null = null;
+  /** A wakeup was left to others, or there was no room for it: ask when a slot becomes free. */
+  #leftToOthers = false;
+  #name: string;
+  #generation = 0;
+  #disowned: { readonly worker: string; readonly queues: readonly string[] } | null = null;
+
+  constructor(options: LeaseLoopOptions) {
+    this.#options = options;
+    this.#name = options.id;
+    this.lastAnswer = new LastAnswer(options.runtime);
+  }
+
+  /** Resolves when the first call was answered, or failed. */
+  start(): Promise<void> {
+    return this.#ask();
+  }
+
+  /** Nothing is on its way, and the last look found no more work. */
+  get isAsleep(): boolean {
+    return this.#asking === null && this.#timer !== null;
+  }
+
+  /** Asks for nothing until it is told to go on. */
+  quiet(isQuiet: boolean): void {
+    if (this.#phase === "stopped" || (this.#phase === "quiet") === isQuiet) return;
+    this.#phase = isQuiet ? "quiet" : "working";
+    if (isQuiet) this.#sleep();
+    else this.#soon();
+  }
+
+  get isQuiet(): boolean {
+    return this.#phase === "quiet";
+  }
+
+  /** Resolves when nothing is on its way and nothing more will be asked. */
+  async stop(): Promise<void> {
+    this.#phase = "stopped";
+    this.#sleep();
+    await this.#asking;
+    await this.#lastWords();
+  }
+
+  wake(wakeup: Wakeup): void {
+    const { settings } = this.#options;
+    if (wakeup.finished.length > 0) this.#othersAreAtIt();
+    const queue = wakeup.queues.find((name) => settings.queues.has(name));
+    if (queue === undefined) return;
+    const waitMs = this.#waitAfter(wakeup, queue);
+    if (waitMs === 0) return this.#soon();
+    this.#leftToOthers = true;
+    this.#reserveTimer ??= this.#options.runtime.timer(waitMs, () => {
+      this.#reserveTimer = null;
+      this.#soon();
+    });
+  }
+
+  /** A slot became free. */
+  slotFreed(): void {
+    const mayHaveMore = (!this.#askedForAll || this.#leftToOthers) && this.#failures === 0;
+    if (mayHaveMore) this.#cancelTimer();
+    this.fill();
+  }
+
+  /** Asks for more when the buffer runs low, together with the settles of the same turn. */
+  fill(): void {
+    if (this.#asking || this.#timer || this.#phase !== "working") return;
+    if (!this.#options.runsLow()) return;
+    this.#asking = new Promise((resolve) => {
+      this.#options.runtime.defer(() => {
+        this.#asking = null;
+        resolve();
+        void this.#ask();
+      });
+    });
+  }
+
+  #soon(): void {
+    if (this.#asking) this.#askAgain = true;
+    else void this.#ask();
+  }
+
+  /** Never two calls at once; a wish that comes meanwhile is remembered. */
+  async #ask(): Promise<void> {
+    if (this.#asking || this.#phase !== "working") return;
+    const wanted = this.#options.wanted();
+    if (wanted.limit <= 0) {
+      this.#leftToOthers = true;
+      return;
+    }
+    this.#sleep();
+    this.#askAgain = false;
+    this.#leftToOthers = false;
+    this.#askedForAll = wanted.cappedLimit > 0;
+    this.#asking = this.#askOnce(wanted);
+    await this.#asking;
+  }
+
+  async #askOnce(wanted: Wanted): Promise<void> {
+    const { runtime, logger } = this.#options;
+    let waitMs: number;
+    try {
+      if (this.#disowned) await this.#disown();
+      const reply = await this.#lease(wanted);
+      this.#failures = 0;
+      this.lastAnswer.answered();
+      this.#asking = null;
+      waitMs = this.#waitMs(reply);
+    } catch (error) {
+      this.#asking = null;
+      this.#failures += 1;
+      waitMs = retryDelayMs(this.#failures, runtime.random());
+      if (!isRetryable(error)) logger.error("leasing failed; trying again", { error });
+    }
+    if (this.#phase !== "working") return;
+    if (this.#askAgain && this.#failures === 0) waitMs = 0;
+    if (waitMs > 0) this.#askIn(waitMs);
+    // At once, and not when what waits has run: while it does, the store finds the next ones.
+    else if (this.#options.isBuffered() && this.#options.runsLow()) void this.#ask();
+    else this.fill();
+  }
+
+  async #lease({ limit, cappedLimit, bytes }: Wanted): Promise<LeaseReply> {
+    const { watched, runtime, settings, extensions, accept } = this.#options;
+    const shares = [...settings.queues].map(([queue, weight]) => ({ queue, limit, weight }));
+    const admitted = extensions.hasAdmission ? await extensions.admit(shares) : null;
+    const queues = admitted?.queues ?? shares;
+    if (queues.length === 0) return { jobs: [], nextInMs: admitted?.nextInMs ?? null };
+    const worker = this.#name;
+    const request: LeaseRequest = {
+      ...{ worker, leaseMs: settings.leaseMs, limit, cappedLimit, maxBytes: bytes, queues },
+    };
+    const sentAt = runtime.monotonic();
+    try {
+      const reply = await watched.store.lease(request);
+      const { unsure = [] } = reply;
+      if (unsure.length > 0) this.#rename(unsure);
+      admitted?.leased(reply.jobs, unsure);
+      accept({ jobs: reply.jobs, worker, sentAt });
+      return admitted ? { ...reply, nextInMs: soonest(reply.nextInMs, admitted.nextInMs) } : reply;
+    } catch (error) {
+      const isUnsure = !(error instanceof StoreUnavailableError) || error.mayHaveHappened;
+      const names = queues.map(({ queue }) => queue);
+      if (isUnsure) this.#rename(names);
+      admitted?.leased([], isUnsure ? names : []);
+      throw error;
+    }
+  }
+
+  /** What was leased under the old name and is not known here must be disowned before the next call. */
+  #rename(queues: readonly string[]): void {
+    this.#disowned = { worker: this.#name, queues };
+    this.#generation += 1;
+    this.#name = `${this.#options.id}.${this.#generation}`;
+  }
+
+  async #disown(): Promise<void> {
+    const { watched, heldUnder, logger } = this.#options;
+    if (!this.#disowned) return;
+    const { worker, queues } = this.#disowned;
+    const count = await watched.store.disown({ worker, queues, except: heldUnder(worker) });
+    this.#disowned = null;
+    if (count > 0) {
+      logger.info(`${count} jobs whose lease was not heard of went back, uncharged`, { worker });
+    }
+  }
+
+  /** What is not disowned now would be charged as crashed once its lease runs out. */
+  async #lastWords(): Promise<void> {
+    const { runtime } = this.#options;
+    const endsAt = runtime.monotonic() + LAST_WORDS_MS;
+    for (let failures = 1; this.#disowned && runtime.monotonic() < endsAt; failures += 1) {
+      try {
+        await this.#disown();
+      } catch (error) {
+        if (!isRetryable(error)) throw error;
+        await sleep(runtime, retryDelayMs(failures, runtime.random()));
+      }
+    }
+  }
+
+  #waitMs({ jobs, nextInMs }: LeaseReply): number {
+    this.#emptyPolls = jobs.length > 0 ? 0 : this.#emptyPolls + 1;
+    if (nextInMs === 0) return jobs.length > 0 ? 0 : CROWDED_MS;
+    const pollInMs = this.#pollInMs();
+    return Math.min(nextInMs ?? pollInMs, pollInMs);
+  }
+
+  /** With chance in it, or the workers of a fleet would poll in step. */
+  #pollInMs(): number {
+    const { settings, runtime, watched } = this.#options;
+    const { pollMs } = settings;
+    const stretches = watched.store.info().wakeups === "processes";
+    const longestMs = stretches ? Math.max(pollMs, LONGEST_POLL_MS) : pollMs;
+    const stretchedMs = pollMs * 2 ** Math.min(10, Math.max(0, this.#emptyPolls - 1));
+    return Math.min(stretchedMs, longestMs) * (0.75 + runtime.random() / 4);
+  }
+
+  /** How long this worker leaves a wakeup to others. */
+  #waitAfter({ added, lot }: Wakeup, queue: string): number {
+    if (added === undefined || lot === undefined) return 0;
+    const { fleet, id } = this.#options;
+    // One more than there are jobs: the first may be full, or dead.
+    const inReserve = fleet.rankOf(id, queue, lot) - added - 1;
+    if (inReserve < 0) return 0;
+    return Math.min(FIRST_IN_RESERVE_MS * 2 ** Math.min(inReserve, 10), LONGEST_POLL_MS);
+  }
+
+  /** Jobs finish somewhere: whoever asked first has got what this worker was in reserve for. */
+  #othersAreAtIt(): void {
+    this.#reserveTimer?.cancel();
+    this.#reserveTimer = null;
+  }
+
+  #askIn(ms: number): void {
+    const { runtime } = this.#options;
+    const at = runtime.monotonic() + ms;
+    if (at >= this.#timerAt) return;
+    this.#cancelTimer();
+    this.#timerAt = at;
+    this.#timer = runtime.timer(ms, () => {
+      // Over, whether it can ask now or not: a timer that is kept would keep a free slot from asking.
+      this.#cancelTimer();
+      void this.#ask();
+    });
+  }
+
+  #cancelTimer(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+    this.#timerAt = Infinity;
+  }
+
+  #sleep(): void {
+    this.#cancelTimer();
+    this.#othersAreAtIt();
+  }
+}
+
+function soonest(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}

@@ -1,0 +1,45 @@
+/**
+ * Puts back what crashed workers left. Only after unbroken contact for the longest lease of the fleet:
+ * after an outage every lease looks expired, and live workers must have had their chance to renew.
+ */
+import type { Events } from "../events.ts";
+import type { Chore } from "../extension.ts";
+import type { Runtime } from "../runtime.ts";
+import type { WatchedStore } from "../watched-store.ts";
+import type { Fleet } from "./fleet.ts";
+
+const REAP_EVERY_MS = 1_500;
+const REAP_STEP = 200;
+
+export interface ReaperOptions {
+  readonly watched: WatchedStore;
+  readonly runtime: Runtime;
+  readonly events: Events;
+  readonly fleet: Fleet;
+}
+
+export function reaper({ watched, runtime, events, fleet }: ReaperOptions): Chore {
+  const everyMs = () => Math.min(REAP_EVERY_MS, fleet.shortestOwnLeaseMs / 5);
+  const missingMs = () =>
+    fleet.longestLeaseMs - watched.contact.lengthMs(runtime.monotonic());
+  return {
+    name: "reap",
+    everyMs: REAP_EVERY_MS,
+    async run({ isStopped }) {
+      if (missingMs() > 0) {
+        await watched.store.now();
+        return Math.min(missingMs(), everyMs());
+      }
+      let reaped;
+      do {
+        reaped = await watched.store.reap({ limit: REAP_STEP });
+        if (reaped.length > 0) {
+          const workers = [...new Set(reaped.map(({ worker }) => worker))];
+          const count = reaped.length;
+          events.emit("reaped", () => ({ count, workers }));
+        }
+      } while (reaped.length === REAP_STEP && !isStopped());
+      return everyMs();
+    },
+  };
+}

@@ -1,0 +1,259 @@
+/**
+ * One attempt from its slot to its settle, the same for a worker's jobs and for those that run in their
+ * callers:
+ *
+ *   refuse ─▶ decode ─▶ validate ─▶ before ─▶ run (around) ─▶ decide ─▶ decided ─▶ settle ─▶ tell
+ *
+ * What differs between the two (who keeps the lease, where an outcome is stored) is the attempt's host.
+ */
+import type { HoldfastError } from "../../core/errors.ts";
+import { decodeJson } from "../../core/json-text.ts";
+import type { Outcome } from "../../core/outcome.ts";
+import { validateWith } from "../../core/standard-schema.ts";
+import type { Events } from "../events.ts";
+import type { Ended } from "../extension.ts";
+import type { Decided, Extensions, Hooks } from "../extensions.ts";
+import type { Logger } from "../logger.ts";
+import type { Definition, Registry } from "../registry.ts";
+import type { Runtime } from "../runtime.ts";
+import { decideBeforeRunning, decideFailure, succeed } from "../settle/decide.ts";
+import { outcomeEvents } from "../settle/outcome-events.ts";
+import type { Attempt } from "./attempt.ts";
+import { ViewedAttempt } from "./attempt-view.ts";
+import { aboutJob } from "./about-job.ts";
+import { runHandler, type Ending } from "./run-handler.ts";
+import { RunningJob, type RunningJobHost } from "./running-job.ts";
+import type { UnknownTypes } from "./unknown-types.ts";
+
+export interface AttemptHost extends RunningJobHost {
+  /** May how it ends still be told? */
+  check(attempt: Attempt): boolean;
+  /** Resolves once a job that crashed before may start; rejects if it is lost. */
+  begin(attempt: Attempt): Promise<void>;
+  /** Stores what was decided, and says once what came of it. */
+  settle(attempt: Attempt, decided: Decided, done: (how: Ended) => void): void;
+  /** After a handler that settled in a caller's transaction: did that commit? */
+  readBack(attempt: Attempt): Promise<"settled" | "rolled back" | "lost">;
+  /** It is over, and was not settled by us. */
+  dropped(attempt: Attempt): void;
+}
+
+export interface PipelineOptions {
+  readonly runtime: Runtime;
+  readonly logger: Logger;
+  readonly events: Events;
+  readonly registry: Registry;
+  readonly extensions: Extensions;
+  readonly unknownTypes: UnknownTypes;
+}
+
+/** One attempt on its way: what its steps hand to each other. */
+interface Run {
+  readonly attempt: Attempt;
+  readonly host: AttemptHost;
+  readonly definition: Definition | null;
+  readonly hooks: Hooks;
+  /** Null where no extension looks. */
+  readonly view: ViewedAttempt | null;
+  /** `before` was asked, so `ended` will be told. */
+  isBegun: boolean;
+}
+
+/** What goes with an outcome besides the outcome. */
+export interface Told {
+  readonly why?: string;
+  readonly ranMs?: number;
+  /** It never ran: handing it back under its fence can hurt nobody. */
+  readonly evenIfLate?: boolean;
+}
+
+export class Pipeline {
+  readonly #options: PipelineOptions;
+
+  constructor(options: PipelineOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the slot is free again; the settle may still be on its way. */
+  async run(attempt: Attempt, host: AttemptHost): Promise<void> {
+    // The buffer may have outlived its lease while something blocked the loop.
+    if (!host.check(attempt)) {
+      return this.release(attempt, host, { why: "its lease ran out before it started" });
+    }
+    const { job } = attempt;
+    const run = this.#begin(attempt, host);
+    const { definition } = run;
+    if (!definition?.handler) {
+      const afterMs = this.#options.unknownTypes.met(job.type, job.queue);
+      return this.#conclude(run, { kind: "release", afterMs }, { why: "unknown type" });
+    }
+    const refused = decideBeforeRunning(job, definition.contract);
+    if (refused) return this.#conclude(run, refused);
+    attempt.start({ goesOnThroughOutages: definition.contract.onOutage === "continue" });
+    let payload: unknown;
+    try {
+      if (job.crashes > 0) await host.begin(attempt);
+      payload = decodeJson(job.payload);
+      const schema = definition.contract.payload;
+      if (schema) payload = await validateWith(schema, payload, `the payload of ${job.type}`);
+    } catch (error) {
+      return this.#conclude(run, this.#failed(run, error));
+    }
+    run.isBegun = true;
+    run.view?.takePayload(payload);
+    const isAsked = run.hooks.before.length > 0;
+    const outcome = isAsked ? await this.#options.extensions.before(run.hooks, run.view!) : null;
+    if (outcome) return this.#conclude(run, outcome);
+    await this.#handle(run, definition, new RunningJob(attempt, payload, host));
+  }
+
+  /** Gives back what was leased and never started: no attempt is spent. */
+  release(
+    attempt: Attempt,
+    host: AttemptHost,
+    { why, afterMs = 0 }: { readonly why: string; readonly afterMs?: number },
+  ): void {
+    const outcome = { kind: "release", afterMs } as const;
+    this.#conclude(this.#begin(attempt, host), outcome, { why, evenIfLate: true });
+  }
+
+  #begin(attempt: Attempt, host: AttemptHost): Run {
+    const { registry, extensions } = this.#options;
+    const definition = registry.get(attempt.job.type) ?? null;
+    const contract = definition?.contract ?? null;
+    const hooks = extensions.of(contract);
+    const isViewed =
+      hooks.before.length + hooks.around.length + hooks.decided.length + hooks.ended.length > 0;
+    const view = isViewed ? new ViewedAttempt(attempt, contract) : null;
+    return { attempt, host, definition, hooks, view, isBegun: false };
+  }
+
+  async #handle(run: Run, definition: Definition, running: RunningJob): Promise<void> {
+    const { runtime, events, extensions } = this.#options;
+    const { attempt, host, hooks, view } = run;
+    events.emit("started", () => ({ ...aboutJob(attempt), waitedMs: waitedMs(attempt) }));
+    attempt.startedAt = runtime.monotonic();
+    const handler = definition.handler!;
+    const ending = await runHandler(attempt, {
+      handler:
+        hooks.around.length === 0
+          ? () => handler(running)
+          : extensions.around(hooks, view!, async () => handler(running)),
+      runtime,
+      timeoutMs: definition.contract.timeoutMs,
+      onAbandoned: (reason) => this.#abandon(run, reason),
+    });
+    // Settled without it meanwhile: what it says now is not heard.
+    if (attempt.phase !== "running") return;
+    const ranMs = runtime.monotonic() - attempt.startedAt;
+    if (attempt.settledWithin) {
+      const became = await host.readBack(attempt);
+      if (became !== "rolled back") return this.#settledElsewhere(run, became, ranMs);
+    }
+    this.#conclude(run, this.#decide(run, running, ending), { ranMs });
+  }
+
+  /** Its signal aborted and it went on: the job is settled without it. */
+  #abandon(run: Run, { message }: HoldfastError): void {
+    const { logger, events, runtime } = this.#options;
+    const { attempt } = run;
+    logger.warn(`a handler of ${attempt.job.type} goes on after its signal aborted`, {
+      reason: message,
+    });
+    events.emit("abandoned", () => ({ ...aboutJob(attempt), reason: message }));
+    // Settled in a transaction of its own: only the database can tell, once it is over.
+    if (attempt.settledWithin) return;
+    const ranMs = runtime.monotonic() - (attempt.startedAt ?? runtime.monotonic());
+    this.#conclude(run, this.#failed(run, null), { ranMs });
+  }
+
+  #decide(run: Run, running: RunningJob, ending: Ending): Outcome {
+    if (ending.kind === "threw") return this.#failed(run, ending.error);
+    if (run.attempt.wasRolledBack) {
+      const message = "the transaction in which the job was settled did not commit";
+      return this.#failed(run, new Error(message));
+    }
+    return running.intent ?? succeed(ending.value);
+  }
+
+  #failed({ attempt, definition }: Run, error: unknown): Outcome {
+    const { runtime } = this.#options;
+    return decideFailure(error, {
+      job: attempt.job,
+      contract: definition!.contract,
+      abortReason: attempt.abortReason,
+      nowMs: runtime.wallClock(),
+      random: runtime.random(),
+    });
+  }
+
+  #conclude(run: Run, outcome: Outcome, told: Told = {}): void {
+    const { attempt, host, hooks, view } = run;
+    if (!told.evenIfLate && !host.check(attempt)) return this.#lost(run, told);
+    if (!attempt.decide()) return;
+    const decided =
+      hooks.decided.length === 0
+        ? { outcome, entries: [] }
+        : this.#options.extensions.decided(hooks, view!, outcome);
+    if (decided instanceof Promise) void decided.then((all) => this.#settle(run, all, told));
+    else this.#settle(run, decided, told);
+  }
+
+  #settle(run: Run, decided: Decided, told: Told): void {
+    const { attempt, host } = run;
+    host.settle(attempt, decided, (how) => {
+      attempt.end();
+      if (how === "settled") {
+        const timings = { waitedMs: waitedMs(attempt), ranMs: told.ranMs ?? 0 };
+        outcomeEvents(this.#options.events, aboutJob(attempt), decided.outcome, {
+          ...timings,
+          ...(told.why !== undefined && { why: told.why }),
+        });
+      } else if (how === "lost") {
+        this.#options.events.emit("lost", () => aboutJob(attempt));
+      }
+      this.#ended(run, how, decided.outcome, told);
+    });
+  }
+
+  /** Its time is up: another worker may have it, and nothing it says is sent. */
+  #lost(run: Run, told: Told): void {
+    const { attempt } = run;
+    if (!attempt.decide()) return;
+    attempt.end();
+    this.#options.events.emit("lost", () => aboutJob(attempt));
+    this.#ended(run, "lost", null, told);
+  }
+
+  /** By the caller's own transaction, or not by us at all. */
+  #settledElsewhere(run: Run, how: "settled" | "lost", ranMs: number): void {
+    const { attempt, host } = run;
+    if (!attempt.decide()) return;
+    attempt.end();
+    host.dropped(attempt);
+    const { events } = this.#options;
+    if (how === "lost") events.emit("lost", () => aboutJob(attempt));
+    else {
+      const timings = { waitedMs: waitedMs(attempt), ranMs };
+      events.emit("succeeded", () => ({ ...aboutJob(attempt), ...timings }));
+    }
+    this.#ended(run, how, how === "settled" ? succeed(undefined) : null, { ranMs });
+  }
+
+  #ended(run: Run, how: Ended, outcome: Outcome | null, told: Told): void {
+    const { hooks, view, isBegun, attempt } = run;
+    if (!isBegun || hooks.ended.length === 0) return;
+    const timings = { waitedMs: waitedMs(attempt), ranMs: told.ranMs ?? 0 };
+    this.#options.extensions.ended(hooks, view!, { how, outcome, timings });
+  }
+}
+
+
+/**
+ * From when it was due to when it started. The fence has the store's clock at the lease, so both ends are
+ * of one clock; how long it waited here is of ours.
+ */
+function waitedMs({ job, acceptedAt, startedAt }: Attempt): number {
+  const untilLeasedMs = Math.max(0, job.fence / 1_000 - job.runAt);
+  return Math.round(untilLeasedMs + Math.max(0, (startedAt ?? acceptedAt) - acceptedAt));
+}

@@ -1,0 +1,90 @@
+/** The engine's own chores: reap, tell the fleet, relay, prune, trim, say how full the store is. */
+import type { Events } from "./events.ts";
+import type { Chore } from "./extension.ts";
+import { BEAT_EVERY_MS, LOOK_WHILE_BUSY_MS, type Fleet } from "./lease/fleet.ts";
+import { reaper } from "./lease/reaper.ts";
+import type { Logger } from "./logger.ts";
+import { reportMemory } from "./report-memory.ts";
+import type { Retention } from "./retention.ts";
+import type { Runtime } from "./runtime.ts";
+import type { LedgerWriter } from "./settle/ledger-writer.ts";
+import { relayChores } from "./settle/relay.ts";
+import type { WatchedStore } from "./watched-store.ts";
+
+const PRUNE_EVERY_MS = 60_000;
+const PRUNE_STEP = 500;
+const REPORT_MEMORY_EVERY_MS = 600_000;
+
+export interface UpkeepOptions {
+  readonly watched: WatchedStore;
+  readonly runtime: Runtime;
+  readonly logger: Logger;
+  readonly events: Events;
+  readonly retention: Retention;
+  readonly ledgerWriter: LedgerWriter;
+  readonly fleet: Fleet;
+}
+
+export function upkeep(options: UpkeepOptions): readonly Chore[] {
+  const { watched, logger, retention, ledgerWriter, fleet } = options;
+  return [
+    reaper(options),
+    ...fleetChores(fleet),
+    ...relayChores(options),
+    {
+      name: "prune",
+      everyMs: PRUNE_EVERY_MS,
+      async run({ isStopped }) {
+        let pruned;
+        do {
+          pruned = await watched.store.prune(retention.policies, PRUNE_STEP);
+        } while (pruned === PRUNE_STEP && !isStopped());
+      },
+    },
+    {
+      name: "report memory",
+      everyMs: REPORT_MEMORY_EVERY_MS,
+      run: async () => reportMemory(watched.store.info(), logger),
+    },
+    ...(ledgerWriter.home === "nowhere" ? [] : [trimmer(options)]),
+  ];
+}
+
+/** One record written and one look at the others' every five seconds; commands are heard more often. */
+function fleetChores(fleet: Fleet): readonly Chore[] {
+  let sinceLookMs = BEAT_EVERY_MS;
+  return [
+    { name: "beat", everyMs: BEAT_EVERY_MS, run: () => fleet.beat() },
+    {
+      name: "look at the fleet",
+      everyMs: LOOK_WHILE_BUSY_MS,
+      async run() {
+        if (sinceLookMs >= BEAT_EVERY_MS || !fleet.isBusy) {
+          sinceLookMs = 0;
+          await fleet.look();
+        } else {
+          await fleet.hear();
+        }
+        const waitMs = fleet.isBusy ? LOOK_WHILE_BUSY_MS : BEAT_EVERY_MS;
+        sinceLookMs += waitMs;
+        return waitMs;
+      },
+    },
+  ];
+}
+
+function trimmer({ ledgerWriter, retention }: UpkeepOptions): Chore {
+  return {
+    name: "trim the ledger",
+    everyMs: PRUNE_EVERY_MS,
+    async run({ isStopped }) {
+      for (const { kind, olderThanMs } of retention.ledger) {
+        const request = { kind, olderThanMs, limit: PRUNE_STEP };
+        let trimmed;
+        do {
+          trimmed = await ledgerWriter.ask((ledger) => ledger.trim(request));
+        } while (trimmed === PRUNE_STEP && !isStopped());
+      }
+    },
+  };
+}
