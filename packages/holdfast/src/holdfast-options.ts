@@ -42,7 +42,8 @@ export interface Middleware {
    * Around every handler of this process. Calls `next()` once and returns what it gives; a throw fails the
    * attempt as a throw of the handler would.
    */
-  readonly around?: ((attempt: AttemptView, next: () => Promise<unknown>) => Promise<unknown>) | undefined;
+  readonly around?:
+    ((attempt: AttemptView, next: () => Promise<unknown>) => Promise<unknown>) | undefined;
   /** Listeners, as for `hf.on`. */
   readonly on?: { readonly [Name in EventName]?: EventListener<Name> } | undefined;
 }

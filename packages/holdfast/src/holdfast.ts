@@ -188,7 +188,9 @@ export class Holdfast<
     });
     // Whoever uses it hears of the failure; nobody else must.
     transaction.catch(() => {});
-    const producer = this.#engine.producer.through(async (jobs) => (await transaction).insert(jobs));
+    const producer = this.#engine.producer.through(async (jobs) =>
+      (await transaction).insert(jobs),
+    );
     return {
       enqueue: (target: AnyContract | string, payload: unknown, options?: EnqueueOptions) =>
         producer.enqueue(target as JobContract | string, payload, options),
@@ -342,7 +344,8 @@ export class Holdfast<
   }
 
   async #close(options: { readonly graceMs?: number }): Promise<void> {
-    const { inline, producer, spooler, waiter, store, ledgerWriter, runtime, chores } = this.#engine;
+    const { inline, producer, spooler, waiter, store, ledgerWriter, runtime, chores } =
+      this.#engine;
     await Promise.all([
       inline?.close(options.graceMs ?? GRACE_MS),
       ...[...this.#workers].map((worker) => worker.stop(options)),

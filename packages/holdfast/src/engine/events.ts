@@ -27,17 +27,19 @@ export interface JobEvents {
   started: AboutJob & { readonly waitedMs: number };
   succeeded: AboutJob & Timed;
   /** Every failed attempt. */
-  failed: AboutJob & Timed & {
-    readonly failure: Failure;
-    readonly willRetry: boolean;
-    readonly retryInMs: number | null;
-  };
+  failed: AboutJob &
+    Timed & {
+      readonly failure: Failure;
+      readonly willRetry: boolean;
+      readonly retryInMs: number | null;
+    };
   /** Once, at the end. */
-  dead: AboutJob & Timed & {
-    readonly reason: string;
-    readonly category: ErrorCategory;
-    readonly failure: Failure;
-  };
+  dead: AboutJob &
+    Timed & {
+      readonly reason: string;
+      readonly category: ErrorCategory;
+      readonly failure: Failure;
+    };
   cancelled: AboutJob & { readonly reason: string | null };
   snoozed: AboutJob & { readonly forMs: number };
   /** Handed back, the attempt not spent: a stop, an unknown type. */

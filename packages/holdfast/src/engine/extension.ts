@@ -71,10 +71,7 @@ export interface Extension {
   /** Asked once per type: no hook, no wait for types it does not concern. Default: all. */
   applies?(contract: JobContract): boolean;
   /** Before a lease: how many jobs of this queue may be asked for now. Undefined: as many as wanted. */
-  admit?(
-    queue: string,
-    wanted: number,
-  ): Admission | undefined | Promise<Admission | undefined>;
+  admit?(queue: string, wanted: number): Admission | undefined | Promise<Admission | undefined>;
   /** What came of an admission. `unsure`: nobody knows how many were leased. */
   leased?(queue: string, granted: number, taken: number | "unsure"): void;
   /** After the lease, before the handler: an outcome ends the attempt without it. */

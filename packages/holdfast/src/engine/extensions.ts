@@ -246,5 +246,8 @@ export interface Decided {
 function withDecision(decided: Decided, decision: Decision | undefined): Decided {
   if (!decision) return decided;
   const { outcome, entries = [] } = decision;
-  return { outcome, entries: entries.length > 0 ? [...decided.entries, ...entries] : decided.entries };
+  return {
+    outcome,
+    entries: entries.length > 0 ? [...decided.entries, ...entries] : decided.entries,
+  };
 }

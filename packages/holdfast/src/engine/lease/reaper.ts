@@ -20,8 +20,7 @@ export interface ReaperOptions {
 
 export function reaper({ watched, runtime, events, fleet }: ReaperOptions): Chore {
   const everyMs = () => Math.min(REAP_EVERY_MS, fleet.shortestOwnLeaseMs / 5);
-  const missingMs = () =>
-    fleet.longestLeaseMs - watched.contact.lengthMs(runtime.monotonic());
+  const missingMs = () => fleet.longestLeaseMs - watched.contact.lengthMs(runtime.monotonic());
   return {
     name: "reap",
     everyMs: REAP_EVERY_MS,

@@ -248,7 +248,6 @@ export class Pipeline {
   }
 }
 
-
 /**
  * From when it was due to when it started. The fence has the store's clock at the lease, so both ends are
  * of one clock; how long it waited here is of ours.
