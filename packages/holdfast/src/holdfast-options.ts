@@ -52,7 +52,13 @@ export interface Middleware {
  * What an enqueue does while the store is away. `"inline"`: the handler runs in the caller. A spool:
  * the job waits on this machine, in the SQLite file of this name or in a store of your own.
  */
-export type Resilience = "inline" | { readonly spool: SpoolStore | string };
+export type Resilience =
+  | "inline"
+  | {
+      readonly spool: SpoolStore | string;
+      /** An enqueue is refused while so many wait. Default 100,000. */
+      readonly maxJobs?: number | undefined;
+    };
 
 /** What a receipt of such a Holdfast may say. */
 export type StatusOf<How extends Resilience | undefined> =
@@ -79,6 +85,7 @@ const OPTIONS = [
   ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
   ...["appVersion", "runtime", "extensions"],
 ];
+const MAX_SPOOLED = 100_000;
 const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
 /** Beyond this a store would have to split one job over several calls. */
 const MOST_PAYLOAD_BYTES = 3 * 1024 * 1024;
@@ -133,12 +140,15 @@ function checkLedger(ledger: unknown, hasStore: boolean): void {
   );
 }
 
-function checkSpool(resilient: Exclude<Resilience, "inline">): SpoolStore {
+function checkSpool(resilient: Exclude<Resilience, "inline">): EngineOptions["spool"] {
   checkObject("resilient", resilient);
-  refuseUnknown("resilient", resilient, ["spool"]);
+  refuseUnknown("resilient", resilient, ["spool", "maxJobs"]);
   const { spool } = resilient;
-  if (typeof spool === "string" && spool !== "") return spoolFile(spool);
-  if (typeof spool === "object" && typeof spool?.records?.swap === "function") return spool;
+  const limits = { min: 1, max: 1_000_000_000 };
+  const maxJobs = checkWhole("resilient.maxJobs", resilient.maxJobs ?? MAX_SPOOLED, limits);
+  if (typeof spool === "string" && spool !== "") return { store: spoolFile(spool), maxJobs };
+  const isStore = typeof spool === "object" && typeof spool?.records?.swap === "function";
+  if (isStore) return { store: spool, maxJobs };
   throw new InvalidOptionError(
     'resilient is "inline", or { spool } with a file name or a store such as sqliteStore({ file })',
   );

@@ -32,7 +32,7 @@ export interface EngineOptions {
   readonly hasStore: boolean;
   readonly ledger: LedgerStore | "store" | undefined;
   readonly isInline: boolean;
-  readonly spool: SpoolStore | null;
+  readonly spool: { readonly store: SpoolStore; readonly maxJobs: number } | null;
   readonly jobs: readonly AnyContract[];
   readonly logger: Logger;
   readonly retention: RetentionOptions | undefined;
@@ -90,7 +90,8 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     : null;
   const spooler = options.spool
     ? new Spooler({
-        ...{ spool: new Spool(options.spool), runtime, logger },
+        ...{ spool: new Spool(options.spool.store), runtime, logger },
+        maxJobs: options.spool.maxJobs,
         deliver: (jobs) => producer.deliver(jobs),
       })
     : null;

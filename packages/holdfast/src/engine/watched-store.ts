@@ -73,7 +73,7 @@ export class WatchedStore {
     return {
       ...(store.batchItems !== undefined && { batchItems: store.batchItems }),
       ...(store.insertsAtOnce !== undefined && { insertsAtOnce: store.insertsAtOnce }),
-      open: () => store.open(),
+      open: () => this.#open(store),
       close: () => store.close(),
       info: () => store.info(),
       onWakeup: (listener) => store.onWakeup(listener),
@@ -81,6 +81,15 @@ export class WatchedStore {
       ...{ outbox: room("outbox"), ledger: room("ledger"), records: room("records") },
       ...(within && { within: (tx: unknown) => within.call(store, tx) }),
     } as Store;
+  }
+
+  async #open(store: Store): Promise<void> {
+    try {
+      await store.open();
+    } catch (error) {
+      this.lastAnswer.failed(error);
+      throw error;
+    }
   }
 
   #watchVerbs(target: () => object, names: readonly string[], prefix: string): object {

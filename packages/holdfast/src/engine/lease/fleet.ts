@@ -200,7 +200,7 @@ export class Fleet {
   }
 
   #view(): ProcessView {
-    const [host = "", pid = ""] = splitId(this.id);
+    const [host, pid] = splitId(this.id);
     return {
       ...{ id: this.id, host, pid: Number(pid), version: this.#options.version },
       startedAt: this.#startedAt,

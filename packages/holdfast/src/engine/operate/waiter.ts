@@ -1,4 +1,7 @@
-/** Waits for jobs to finish: hints make it quick, looking makes it sure. */
+/**
+ * Waits for jobs to finish: hints make it quick, looking makes it sure. A hint or a new waiter asks for the
+ * jobs it is about; only the look that comes by itself asks for all.
+ */
 import { JobNotFoundError, WaitTimeoutError } from "../../core/errors.ts";
 import { BATCH_ITEMS } from "../../core/job.ts";
 import type { JobRef, Store } from "../../core/store.ts";
@@ -29,8 +32,9 @@ export class Waiter {
   readonly #waiting = new Map<string, Set<Waiting>>();
   #stopListening: (() => void) | null = null;
   #timer: Timer | null = null;
-  #looking = false;
-  #lookAgain = false;
+  /** To be asked for in the next call. */
+  readonly #wanted = new Set<string>();
+  #isLooking = false;
 
   constructor(options: WaiterOptions) {
     this.#store = options.store;
@@ -77,10 +81,8 @@ export class Waiter {
     const group = this.#waiting.get(waiting.ref.id);
     if (group) group.add(waiting);
     else this.#waiting.set(waiting.ref.id, new Set([waiting]));
-    this.#stopListening ??= this.#store.onWakeup(({ finished }) => {
-      if (finished.some((id) => this.#waiting.has(id))) void this.#look();
-    });
-    void this.#look();
+    this.#stopListening ??= this.#store.onWakeup(({ finished }) => this.#lookAt(finished));
+    this.#lookAt([waiting.ref.id]);
   }
 
   #remove(waiting: Waiting): void {
@@ -94,34 +96,46 @@ export class Waiter {
     this.#timer = null;
   }
 
-  async #look(): Promise<void> {
-    if (this.#looking) {
-      this.#lookAgain = true;
-      return;
-    }
-    this.#looking = true;
-    do {
-      this.#lookAgain = false;
-      await this.#lookOnce();
-    } while (this.#lookAgain);
-    this.#looking = false;
-    if (this.#waiting.size === 0) return;
-    this.#timer?.cancel();
-    const everyMs = LOOK_EVERY_MS * Math.ceil(this.#waiting.size / BATCH_ITEMS);
-    this.#timer = this.#runtime.timer(everyMs, () => void this.#look());
+  #lookAt(ids: Iterable<string>): void {
+    for (const id of ids) if (this.#waiting.has(id)) this.#wanted.add(id);
+    if (this.#wanted.size > 0 && !this.#isLooking) void this.#look();
   }
 
-  async #lookOnce(): Promise<void> {
-    const refs = [...this.#waiting.values()].map((group) => [...group][0]!.ref);
-    for (let from = 0; from < refs.length; from += BATCH_ITEMS) {
-      const batch = refs.slice(from, from + BATCH_ITEMS);
-      try {
-        const found = await this.#store.get(batch);
-        batch.forEach((ref, at) => this.#tell(ref.id, found[at] ?? null));
-      } catch (error) {
-        // A store that is away for a while does not end the wait; the timeout does.
-        if (!isRetryable(error)) batch.forEach(({ id }) => this.#fail(id, error));
-      }
+  async #look(): Promise<void> {
+    this.#isLooking = true;
+    // After what else is asked for in this turn.
+    await Promise.resolve();
+    while (this.#wanted.size > 0) {
+      const batch = this.#takeWanted();
+      if (batch.length > 0) await this.#lookOnce(batch);
+    }
+    this.#isLooking = false;
+    if (this.#waiting.size === 0 || this.#timer) return;
+    const everyMs = LOOK_EVERY_MS * Math.ceil(this.#waiting.size / BATCH_ITEMS);
+    this.#timer = this.#runtime.timer(everyMs, () => {
+      this.#timer = null;
+      this.#lookAt(this.#waiting.keys());
+    });
+  }
+
+  #takeWanted(): JobRef[] {
+    const batch: JobRef[] = [];
+    for (const id of this.#wanted) {
+      this.#wanted.delete(id);
+      const [first] = this.#waiting.get(id) ?? [];
+      if (first) batch.push(first.ref);
+      if (batch.length === BATCH_ITEMS) break;
+    }
+    return batch;
+  }
+
+  async #lookOnce(batch: readonly JobRef[]): Promise<void> {
+    try {
+      const found = await this.#store.get(batch);
+      batch.forEach((ref, at) => this.#tell(ref.id, found[at] ?? null));
+    } catch (error) {
+      // A store that is away for a while does not end the wait; the timeout does.
+      if (!isRetryable(error)) batch.forEach(({ id }) => this.#fail(id, error));
     }
   }
 

@@ -4,6 +4,9 @@
  * between delivers it twice, and its id makes the second time a duplicate.
  *
  * Two processes on one spool do no harm, only their jobs mingle: numbers that are taken are passed over.
+ *
+ * A job that the store refuses for good is put aside, under a name of its own: it must not keep those behind
+ * it waiting, and it must not be lost either.
  */
 import { BATCH_BYTES, type NewJob } from "../../core/job.ts";
 import type { Records, StoredRecord } from "../../core/records.ts";
@@ -23,6 +26,7 @@ export interface SpooledJob {
 }
 
 const WAITING = "holdfast/spool/";
+const REFUSED = "holdfast/spool-refused/";
 const READ_AT_ONCE = 100;
 const DIGITS = 16;
 
@@ -100,6 +104,16 @@ export class Spool {
     }));
     await this.#store.records.swap(swaps);
     for (const { job } of spooled) this.#ids.delete(job.id);
+  }
+
+  /** No store will take it: it is kept for people to look at, and out of the way. */
+  async putAside({ record, job }: SpooledJob, why: string): Promise<void> {
+    const value = JSON.stringify({ job, why });
+    await this.#store.records.swap([
+      { key: REFUSED + job.id, expect: null, value, ttlMs: null },
+      { key: record.key, expect: record.version, value: null, ttlMs: null },
+    ]);
+    this.#ids.delete(job.id);
   }
 
   async #open(): Promise<void> {

@@ -8,7 +8,13 @@
  * hold on for a moment until it is empty: a busy producer would otherwise never leave its spool. What
  * waits survives the process; the next one delivers it.
  */
-import { ClosedError, KeyBusyError } from "../../core/errors.ts";
+import {
+  ClosedError,
+  KeyBusyError,
+  StoreFullError,
+  StoreOpenError,
+  UnsupportedError,
+} from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
 import type { InsertResult } from "../../core/store.ts";
 import type { Logger } from "../logger.ts";
@@ -23,6 +29,8 @@ export interface SpoolerOptions {
   readonly spool: Spool;
   readonly runtime: Runtime;
   readonly logger: Logger;
+  /** More than this are refused: a disk is not without end, and neither is an outage's backlog. */
+  readonly maxJobs: number;
   /** To the store, whatever its queues' bounds: these jobs are promised. */
   readonly deliver: (jobs: readonly NewJob[]) => Promise<InsertResult[]>;
 }
@@ -70,7 +78,12 @@ export class Spooler {
   }
 
   async add(jobs: readonly NewJob[]): Promise<void> {
-    const { spool, runtime, logger } = this.#options;
+    const { spool, runtime, logger, maxJobs } = this.#options;
+    if (spool.size + jobs.length > maxJobs) {
+      throw new StoreFullError(
+        `the store is away and the spool has ${spool.size} of its ${maxJobs} jobs: enqueue again once the store is back, or raise maxJobs`,
+      );
+    }
     if (spool.size === 0) {
       this.#isFlowing = false;
       logger.warn("the store is away: enqueues wait in the spool");
@@ -132,7 +145,13 @@ export class Spooler {
     if (batch.length === 0) return;
     const { spool, logger, runtime, deliver } = this.#options;
     const now = runtime.wallClock();
-    const results = await deliver(batch.map((spooled) => asOf(spooled, now)));
+    let results: InsertResult[];
+    try {
+      results = await deliver(batch.map((spooled) => asOf(spooled, now)));
+    } catch (error) {
+      if (isAboutStore(error)) throw error;
+      return this.#deliverApart(batch, error);
+    }
     for (const [at, { job }] of batch.entries()) {
       const result = results[at]!;
       if (result.outcome !== "conflict") continue;
@@ -144,6 +163,25 @@ export class Spooler {
     await spool.remove(taken);
     if (taken.length < batch.length) throw new KeyBusyError("a spooled job's key is being decided");
   }
+
+  /** One of them is the cause: it is put aside, and the others go on. */
+  async #deliverApart(batch: readonly SpooledJob[], error: unknown): Promise<void> {
+    const [only] = batch;
+    if (only && batch.length === 1) {
+      const { spool, logger } = this.#options;
+      const why = error instanceof Error ? error.message : String(error);
+      await spool.putAside(only, why);
+      logger.error(`the store refuses the spooled job ${only.job.id}; it is put aside`, { error });
+      return;
+    }
+    for (const one of batch) await this.#deliver([one]);
+  }
+}
+
+/** Whatever is wrong, no job is to blame for it. */
+function isAboutStore(error: unknown): boolean {
+  const isOurs = [ClosedError, StoreOpenError, UnsupportedError];
+  return isRetryable(error) || isOurs.some((Class) => error instanceof Class);
 }
 
 /** Delays and lifetimes of keys count from the enqueue, not from the delivery. */
