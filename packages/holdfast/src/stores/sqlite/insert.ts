@@ -3,7 +3,7 @@ import type { InsertOptions, InsertResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import { expiryOf, keyHolder, lifeOf, takeKey, UNTIL_FINISHED } from "./keys.ts";
 import type { Queue } from "./queue-book.ts";
-import { HAS_EXTRAS, HAS_KEY, standInLine, STATUSES } from "./standing.ts";
+import { HAS_EXTRAS, HAS_KEY, standInLine, STATUSES } from "./placement.ts";
 import { dropTombstone, isRemembered } from "./tombstones.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -14,7 +14,7 @@ import type { Connection } from "./connection.ts";
 import { FULL, IDLE, type Line } from "./line-book.ts";
 import { comeBackAt } from "./outlook.ts";
 import { FOREVER, QueueBook, type Queue } from "./queue-book.ts";
-import { moveDue } from "./standing.ts";
+import { moveDue } from "./placement.ts";
 import { startAttempts } from "./start-attempts.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -9,7 +9,7 @@
 import { FINISHED_STATUSES, type FinishedStatus } from "../../core/job.ts";
 import type { Retention } from "../../core/store.ts";
 import type { Connection } from "./connection.ts";
-import { STATUS_CODES } from "./standing.ts";
+import { STATUS_CODES } from "./placement.ts";
 import { bury } from "./tombstones.ts";
 import type { Transaction } from "./transaction.ts";
 

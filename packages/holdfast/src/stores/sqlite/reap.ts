@@ -7,8 +7,8 @@ import type { ReapedJob } from "../../core/store.ts";
 import type { Connection } from "./connection.ts";
 import { queuesWithDue } from "./count.ts";
 import { LEASED_COLUMNS, leaseOf, type HeldLease, type LeasedRow } from "./held-lease.ts";
-import { endLease, HAS_PAST, moveDue, standFinished, standInLine } from "./standing.ts";
-import { addAttempt, noteTrail } from "./trail.ts";
+import { endLease, HAS_PAST, moveDue, standFinished, standInLine } from "./placement.ts";
+import { addAttempt, noteDetails } from "./job-details.ts";
 import type { Transaction } from "./transaction.ts";
 
 const HAS_EXPIRED = "SELECT 1 FROM holdfast_leased WHERE until <= ? LIMIT 1";
@@ -61,12 +61,12 @@ function reapOne(
   tx.db.run(DROP_LEASE, seq);
   endLease(tx, queue, { line: () => tx.lines.byNumber(lease.line), isCapped: lease.isCapped });
   if (lease.isCancelAsked) {
-    noteTrail(tx, seq, { reason: lease.cancelReason, by_whom: lease.cancelBy });
+    noteDetails(tx, seq, { reason: lease.cancelReason, by_whom: lease.cancelBy });
     const finish = { startedAt: leasedAt, w, result: null, resultDropped: false };
     standFinished(tx, queue, moved, { as: "cancelled", ...finish });
     tx.finishedJobs.push(body.id);
   } else {
-    noteTrail(tx, seq, { started_at: leasedAt, worker });
+    noteDetails(tx, seq, { started_at: leasedAt, worker });
     standInLine(tx, queue, body.group, moved);
   }
   const status = lease.isCancelAsked ? "cancelled" : "queued";

@@ -1,8 +1,8 @@
 import type { Renewal, RenewResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import { seqOfHandle } from "./held-lease.ts";
-import { HAS_PAST } from "./standing.ts";
-import { takeAlong } from "./trail.ts";
+import { HAS_PAST } from "./placement.ts";
+import { takeAlong } from "./job-details.ts";
 import type { Transaction } from "./transaction.ts";
 
 const EXTEND = `

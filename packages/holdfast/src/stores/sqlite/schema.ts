@@ -7,7 +7,7 @@
  *
  *     ready ──lease──▶ leased ──settle──▶ done        (later: queued, but not due yet)
  *
- * `trail`, `step`, `log` and `attempt` hold what has happened to a job beyond that. A job that
+ * `details`, `step`, `log` and `attempt` hold what has happened to a job beyond that. A job that
  * succeeds at its first attempt and says nothing has no row there, and `flags` says so.
  *
  * Read against one table with a status column: a third fewer pages written per job, and a cost that
@@ -91,7 +91,7 @@ CREATE TABLE holdfast_job (
   payload TEXT NOT NULL
 ) STRICT;
 
--- run_at: null if due when it was created. flags: see standing.ts.
+-- run_at: null if due when it was created. flags: see placement.ts.
 CREATE TABLE holdfast_ready (
   line INTEGER NOT NULL,
   prio INTEGER NOT NULL,
@@ -179,7 +179,7 @@ CREATE INDEX holdfast_done_unhappy ON holdfast_done (status, seq) WHERE status >
 
 -- started_at and worker are here for a queued job; elsewhere the moving row has them. result: of an
 -- adopted job that had one although it has not succeeded here.
-CREATE TABLE holdfast_trail (
+CREATE TABLE holdfast_details (
   seq INTEGER PRIMARY KEY,
   updated_at INTEGER NOT NULL,
   started_at INTEGER,

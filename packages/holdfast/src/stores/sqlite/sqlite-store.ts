@@ -26,14 +26,14 @@ import { hold, limit } from "./lines.ts";
 import { openDatabase } from "./open-database.ts";
 import { cancel, remove, reschedule, revive } from "./operate.ts";
 import { clearOutbox, readOutbox } from "./outbox.ts";
-import { patiently } from "./patiently.ts";
+import { retryWhileBusy } from "./retry-while-busy.ts";
 import { isPruneDue, prune } from "./prune.ts";
 import { isReapDue, reap } from "./reap.ts";
 import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
 import { settle } from "./settle.ts";
 import { isBusy, storeError } from "./sqlite-error.ts";
-import { moveDue } from "./standing.ts";
+import { moveDue } from "./placement.ts";
 import { describe } from "./store-info.ts";
 import type { Transaction } from "./transaction.ts";
 import { WakeSocket } from "./wake-socket.ts";
@@ -177,7 +177,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   /** A verb that looks. Outside WAL mode, or while a log is recovered, even that may have to wait. */
   async function look<T>(work: (db: Connection, now: number) => T): Promise<T> {
     try {
-      return await lookNow(work, () => patiently(busyDeadlineMs, () => lookNow(work)));
+      return await lookNow(work, () => retryWhileBusy(busyDeadlineMs, () => lookNow(work)));
     } catch (error) {
       throw storeError(error, { mayHaveHappened: false });
     }

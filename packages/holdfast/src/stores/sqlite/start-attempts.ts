@@ -12,7 +12,7 @@ import type { LeasedJob } from "../../core/store.ts";
 import { handleOf } from "./held-lease.ts";
 import type { Line } from "./line-book.ts";
 import type { ReadyRow } from "./ready-row.ts";
-import { HAS_EXTRAS, HAS_PAST } from "./standing.ts";
+import { HAS_EXTRAS, HAS_PAST } from "./placement.ts";
 import type { Transaction } from "./transaction.ts";
 
 const HEAD = `
@@ -40,7 +40,7 @@ const LEASE_SOME = `
 const DROP_SOME = "DELETE FROM holdfast_ready WHERE line = ? AND (prio, seq) <= (?, ?)";
 
 const EXTRAS_OF = "SELECT tags, meta, trace FROM holdfast_job WHERE seq = ?";
-const PAST_OF = "SELECT deferrals, checkpoint FROM holdfast_trail WHERE seq = ?";
+const PAST_OF = "SELECT deferrals, checkpoint FROM holdfast_details WHERE seq = ?";
 const STEPS_OF = "SELECT name, value FROM holdfast_step WHERE seq = ? ORDER BY n";
 
 export interface Quota {
