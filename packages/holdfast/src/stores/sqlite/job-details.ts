@@ -1,7 +1,7 @@
 /**
- * Job details: what has happened to a job beyond being inserted, leased and finished: its last failure, why it
- * ended, progress, checkpoint, steps, log lines, ended attempts. Whoever writes here sets `HAS_PAST`
- * on the job's moving row, or nobody will look.
+ * Job details: what has happened to a job beyond being inserted, leased and finished. Its last failure,
+ * why it ended, progress, checkpoint, steps, log lines, ended attempts. Whoever writes here sets
+ * `HAS_PAST` on the job's moving row, or nobody will look.
  */
 import { HISTORY_LENGTH, LOG_LENGTH, type AttemptRecord, type Failure } from "../../core/job.ts";
 import type { Updates } from "../../core/store.ts";

@@ -279,3 +279,16 @@ CREATE TABLE holdfast_record (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX holdfast_record_expiry ON holdfast_record (expires_at) WHERE expires_at IS NOT NULL;
 `;
+
+/** What tells a crash from a lease that never started: see `reap.ts` and `disown.ts`. */
+export const UNCHARGED_LEASES = `
+-- 1: its holder has said that it starts. Asked only of jobs that have crashed before.
+ALTER TABLE holdfast_leased ADD COLUMN started INTEGER NOT NULL DEFAULT 0;
+
+-- Workers' ids that are not leased with any more. kept: what each had, a JSON list of id:fence.
+CREATE TABLE holdfast_disowned (
+  w INTEGER PRIMARY KEY,
+  forget_at INTEGER NOT NULL,
+  kept TEXT NOT NULL
+) STRICT;
+`;

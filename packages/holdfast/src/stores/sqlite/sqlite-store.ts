@@ -17,6 +17,7 @@ import { Committer } from "./committer.ts";
 import type { Connection } from "./connection.ts";
 import { count, place, queuesWithDue } from "./count.ts";
 import { isDatabaseLike, type DatabaseLike } from "./database-like.ts";
+import { disown } from "./disown.ts";
 import { find, get } from "./find.ts";
 import { insert } from "./insert.ts";
 import { lease, peek } from "./lease.ts";
@@ -259,6 +260,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     },
     reap: (request) =>
       writeIf(isReapDue, { size: request.limit, otherwise: [], work: (tx) => reap(tx, request) }),
+    // Nobody knows how many jobs it will be; mostly it is what one lost reply carried.
+    disown: async (request) => write(BATCH_ITEMS, (tx) => disown(tx, request)),
 
     cancel: (target, why) => change(target, (tx) => cancel(tx, target, why)),
     revive: (target, how, why) => change(target, (tx) => revive(tx, target, how, why)),
