@@ -8,7 +8,7 @@ import { instantAfter } from "./clock.ts";
 import { pageOfSeqs } from "./find.ts";
 import { expiryOf, freeKey, keyHolder, rehashKey, takeKey, UNTIL_FINISHED } from "./keys.ts";
 import { leavePlace, locate, type LocatedJob } from "./located-job.ts";
-import { HAS_PAST, standFinished, standInLine } from "./placement.ts";
+import { HAS_PAST, IS_LARGE, sizeFlag, standFinished, standInLine } from "./placement.ts";
 import { bury } from "./tombstones.ts";
 import { dropSteps, noteDetails } from "./job-details.ts";
 import type { Transaction } from "./transaction.ts";
@@ -56,6 +56,7 @@ export function revive(tx: Transaction, target: Target, how: Revival, why: Why):
     const hash = how.payload === undefined ? job.keyHash : replacePayload(tx, job, how.payload);
     standInLine(tx, job.queue, job.group, {
       ...withPast(job),
+      flags: flagsWith(how.payload, withPast(job)),
       crashes: 0,
       maxAttempts: attempts + how.attempts,
       runAt: dueAt(how, tx.now),
@@ -133,6 +134,10 @@ function takeKeyAgain(tx: Transaction, job: LocatedJob, hash: string | null): vo
 
 function withPast(job: LocatedJob): LocatedJob {
   return { ...job, flags: job.flags | HAS_PAST };
+}
+
+function flagsWith(payload: Revival["payload"], { flags }: LocatedJob): number {
+  return payload === undefined ? flags : (flags & ~IS_LARGE) | sizeFlag(payload.json);
 }
 
 function dueAt(due: Due, now: number): number {

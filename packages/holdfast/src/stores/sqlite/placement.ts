@@ -13,6 +13,15 @@ import type { Transaction } from "./transaction.ts";
 export const HAS_PAST = 1; // There may be rows in details, step, log or attempt.
 export const HAS_KEY = 2; // The body names an idempotency key.
 export const HAS_EXTRAS = 4; // The body has tags, metadata or a trace.
+export const IS_LARGE = 8; // The payload is longer than a lease reads unasked.
+
+/** What a full lease of these comes to is still little. */
+const LARGE_LENGTH = 4_096;
+
+/** The bit of `flags` that goes with a payload. */
+export function sizeFlag(payload: string): number {
+  return payload.length > LARGE_LENGTH ? IS_LARGE : 0;
+}
 
 /** What a job carries from place to place. */
 export interface Moving {
