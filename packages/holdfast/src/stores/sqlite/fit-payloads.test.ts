@@ -6,7 +6,7 @@ import type { LeasedJob, Store } from "../../core/store.ts";
 import { idsOf, insertOne, insertSome, newJob } from "../../testing/conformance/new-job.ts";
 import { die, settle } from "../../testing/conformance/settling.ts";
 import { leaseRequest, takeExactly, takeOne } from "../../testing/conformance/take.ts";
-import type { DatabaseLike } from "./database-like.ts";
+import type { DatabaseLike, StatementLike } from "./database-like.ts";
 import { sqliteStore } from "./index.ts";
 
 const LONG = JSON.stringify("x".repeat(10_000));
@@ -23,11 +23,13 @@ beforeEach(async () => {
     prepare: (sql) => {
       const statement = database.prepare(sql);
       if (sql.startsWith("SELECT payload")) {
-        const get = statement.get.bind(statement);
-        statement.get = (...values) => {
-          reads++;
-          return get(...values);
-        };
+        const get = statement.get.bind(statement) as StatementLike["get"];
+        return Object.assign<StatementLike, Pick<StatementLike, "get">>(statement, {
+          get: (...values) => {
+            reads++;
+            return get(...values);
+          },
+        });
       }
       return statement;
     },

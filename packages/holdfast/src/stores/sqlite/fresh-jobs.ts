@@ -28,13 +28,20 @@ export interface FreshJob {
 export class FreshJobs {
   readonly #db: Connection;
   readonly #byLine = new Map<Line, FreshJob[]>();
+  #untaken = 0;
 
   constructor(db: Connection) {
     this.#db = db;
   }
 
+  /** How many the transaction has inserted, without those that were taken from here. */
+  get untaken(): number {
+    return this.#untaken;
+  }
+
   /** In the order of their numbers. */
   add(line: Line, job: FreshJob): void {
+    this.#untaken++;
     const jobs = this.#byLine.get(line);
     if (jobs === undefined) this.#byLine.set(line, [job]);
     else jobs.push(job);
@@ -59,6 +66,7 @@ export class FreshJobs {
   drop(line: Line, count: number): void {
     const jobs = this.#byLine.get(line);
     jobs?.splice(0, count);
+    this.#untaken -= count;
     if (jobs?.length === 0) this.#byLine.delete(line);
   }
 

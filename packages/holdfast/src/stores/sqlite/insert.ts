@@ -70,7 +70,7 @@ export function insertOne(tx: Transaction, job: NewJob, evenIfFull: boolean): In
     tx.fresh.add(line, { seq, prio, maxAttempts, flags, id, type, createdAt: now, payload });
     queue.add("ready", 1);
     tx.lines.gotReady(line);
-    tx.wokenQueues.add(queue.name);
+    tx.filledQueues.add(queue.name);
   }
   return { outcome: "added", id };
 }

@@ -98,7 +98,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
         ? null
         : new WakeSocket({
             file: path,
-            onWakeup: (queues, finished) => wakeups.arrived(queues, finished),
+            onWakeup: (wakeup) => wakeups.arrived(wakeup),
             onPeerWaits: () => committer.peerWaits(),
           });
     const checkpoints = new Checkpoints(connection);
@@ -108,7 +108,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       busyDeadlineMs,
       onCommit: (tx) => {
         checkpoints.committed();
-        wakeups.committed(tx.queuesToWake(), tx.finishedJobs);
+        const { queues, added } = tx.hints();
+        wakeups.committed(queues, tx.finishedJobs, added);
       },
       onBusy: () => socket?.tellWaiting(),
     });
@@ -312,7 +313,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
         own: connection,
         path,
         realPath: realpathSync,
-        onEnded: (queues, finished) => wakeups.committed(queues, finished),
+        onEnded: (queues, finished, added) => wakeups.committed(queues, finished, added),
         mustBeOpen: () => void openLife(),
       });
     },
