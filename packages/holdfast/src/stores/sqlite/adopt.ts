@@ -6,8 +6,8 @@ import { isFinished, type AdoptedJob } from "../../core/job.ts";
 import type { InsertResult } from "../../core/store.ts";
 import { addBody, flagsOf, refusalOf } from "./insert.ts";
 import type { Queue } from "./queue-book.ts";
-import { HAS_PAST, standFinished, standInLine, type Moving } from "./standing.ts";
-import { addAttempt, addLogs, errorColumns, noteTrail, takeAlong } from "./trail.ts";
+import { HAS_PAST, standFinished, standInLine, type Moving } from "./placement.ts";
+import { addAttempt, addLogs, errorColumns, noteDetails, takeAlong } from "./job-details.ts";
 import type { Transaction } from "./transaction.ts";
 
 export function adopt(tx: Transaction, jobs: readonly AdoptedJob[]): InsertResult[] {
@@ -40,7 +40,7 @@ function adoptOne(tx: Transaction, job: AdoptedJob): InsertResult {
 function adoptPast(tx: Transaction, seq: number, job: AdoptedJob): void {
   const { checkpoint, reason, logs, steps, result } = job;
   const started_at = job.startedAt;
-  noteTrail(tx, seq, { ...errorColumns(job.error), started_at, checkpoint, reason, result });
+  noteDetails(tx, seq, { ...errorColumns(job.error), started_at, checkpoint, reason, result });
   takeAlong(tx, seq, { steps });
   const texts = logs.map((line) => line.text);
   addLogs(tx, seq, texts, (index) => Math.floor(logs[index]?.at ?? tx.now));

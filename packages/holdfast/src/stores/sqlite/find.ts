@@ -14,7 +14,7 @@ import type { JobFilter, JobPage, JobRef, PageRequest } from "../../core/store.t
 import type { Connection } from "./connection.ts";
 import type { SqlValue } from "./database-like.ts";
 import { jobSummary, storedJob } from "./job-view.ts";
-import { STATUSES } from "./standing.ts";
+import { STATUSES } from "./placement.ts";
 import { settledFenceOfGone } from "./tombstones.ts";
 
 const LOOK_AT_MOST = 2_000;
@@ -118,7 +118,7 @@ function walkOne({ db, order, after, limit, conditions }: Walk, source: Source):
        LEFT JOIN holdfast_done d ON d.seq = s.seq
        LEFT JOIN holdfast_leased p ON p.seq = s.seq
        LEFT JOIN holdfast_later a ON a.seq = s.seq
-       LEFT JOIN holdfast_trail t ON t.seq = s.seq
+       LEFT JOIN holdfast_details t ON t.seq = s.seq
        ${whereOf(all)} ${ordered} LIMIT ? + 0`,
     )
     .all(...valuesOf(all), limit + 1);

@@ -28,7 +28,7 @@ const TABLES = [
   "later",
   "leased",
   "done",
-  "trail",
+  "details",
 ];
 
 /** One call, made of a store and the jobs it has leased so far. */

@@ -28,13 +28,20 @@ export interface FreshJob {
 export class FreshJobs {
   readonly #db: Connection;
   readonly #byLine = new Map<Line, FreshJob[]>();
+  #untaken = 0;
 
   constructor(db: Connection) {
     this.#db = db;
   }
 
+  /** How many the transaction has inserted, without those that were taken from here. */
+  get untaken(): number {
+    return this.#untaken;
+  }
+
   /** In the order of their numbers. */
   add(line: Line, job: FreshJob): void {
+    this.#untaken++;
     const jobs = this.#byLine.get(line);
     if (jobs === undefined) this.#byLine.set(line, [job]);
     else jobs.push(job);
@@ -47,14 +54,20 @@ export class FreshJobs {
     return jobs === queue.counts.ready;
   }
 
-  /** The first of a line, as the table would answer them. They are the caller's now. */
-  take(line: Line, atMost: number): ReadyRow[] {
+  /** The first of a line, as the table would answer them. */
+  first(line: Line, atMost: number): ReadyRow[] {
     const jobs = this.#byLine.get(line);
     if (jobs === undefined) return [];
     if (jobs.length > 1) jobs.sort((a, b) => a.prio - b.prio || a.seq - b.seq);
-    const taken = jobs.splice(0, atMost);
-    if (jobs.length === 0) this.#byLine.delete(line);
-    return taken.map(rowOf);
+    return jobs.slice(0, atMost).map(rowOf);
+  }
+
+  /** So many that `first` has answered are the caller's now. */
+  drop(line: Line, count: number): void {
+    const jobs = this.#byLine.get(line);
+    jobs?.splice(0, count);
+    this.#untaken -= count;
+    if (jobs?.length === 0) this.#byLine.delete(line);
   }
 
   /** Writes those that are still here into their lines. */

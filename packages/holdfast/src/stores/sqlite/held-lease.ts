@@ -3,7 +3,7 @@
  * happens, under any other it does not.
  */
 import type { LeaseRef } from "../../core/store.ts";
-import type { Moving } from "./standing.ts";
+import type { Moving } from "./placement.ts";
 import type { Transaction } from "./transaction.ts";
 
 export interface HeldLease extends Moving {

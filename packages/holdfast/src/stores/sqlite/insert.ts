@@ -3,7 +3,7 @@ import type { InsertOptions, InsertResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import { expiryOf, keyHolder, lifeOf, takeKey, UNTIL_FINISHED } from "./keys.ts";
 import type { Queue } from "./queue-book.ts";
-import { HAS_EXTRAS, HAS_KEY, standInLine, STATUSES } from "./standing.ts";
+import { HAS_EXTRAS, HAS_KEY, sizeFlag, standInLine, STATUSES } from "./placement.ts";
 import { dropTombstone, isRemembered } from "./tombstones.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -70,7 +70,7 @@ export function insertOne(tx: Transaction, job: NewJob, evenIfFull: boolean): In
     tx.fresh.add(line, { seq, prio, maxAttempts, flags, id, type, createdAt: now, payload });
     queue.add("ready", 1);
     tx.lines.gotReady(line);
-    tx.wokenQueues.add(queue.name);
+    tx.filledQueues.add(queue.name);
   }
   return { outcome: "added", id };
 }
@@ -145,9 +145,9 @@ function claimKey(
 }
 
 /** What its moving row must know of the body. */
-export function flagsOf({ dedupe, tags, meta, trace }: JobBody): number {
+export function flagsOf({ dedupe, tags, meta, trace, payload }: JobBody): number {
   const hasExtras = tags.length > 0 || meta !== null || trace !== null;
-  return (dedupe === null ? 0 : HAS_KEY) | (hasExtras ? HAS_EXTRAS : 0);
+  return (dedupe === null ? 0 : HAS_KEY) | (hasExtras ? HAS_EXTRAS : 0) | sizeFlag(payload);
 }
 
 function fullness(queue: Queue): InsertResult | null {

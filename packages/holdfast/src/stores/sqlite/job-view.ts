@@ -10,7 +10,7 @@ import type {
   StoredJob,
 } from "../../core/job.ts";
 import type { Connection } from "./connection.ts";
-import { HAS_PAST, STATUSES } from "./standing.ts";
+import { HAS_PAST, STATUSES } from "./placement.ts";
 
 /** A job and whichever of the four places it stands in. */
 export const JOB_AND_PLACE = `
@@ -36,12 +36,12 @@ const VIEW = `
     coalesce(d.result, t.result) AS result, d.result_dropped AS resultDropped, d.finished_at AS finishedAt,
     d.finished_at - d.took AS doneStartedAt, w.name AS lastWorker,
     p.leased_at AS leasedAt, p.until AS leaseUntil, p.updated_at AS leaseUpdatedAt,
-    p.cancel_asked AS cancelAsked, t.updated_at AS trailUpdatedAt, t.started_at AS trailStartedAt,
-    t.worker AS trailWorker, t.deferrals, t.category, t.message, t.stack, t.fingerprint, t.reason,
+    p.cancel_asked AS cancelAsked, t.updated_at AS detailsUpdatedAt, t.started_at AS detailsStartedAt,
+    t.worker AS detailsWorker, t.deferrals, t.category, t.message, t.stack, t.fingerprint, t.reason,
     t.by_whom AS "by", t.percent, t.note, t.checkpoint
   FROM ${JOB_AND_PLACE}
   LEFT JOIN holdfast_queue q ON q.q = j.q
-  LEFT JOIN holdfast_trail t ON t.seq = j.seq
+  LEFT JOIN holdfast_details t ON t.seq = j.seq
   LEFT JOIN holdfast_worker w ON w.w = coalesce(p.w, d.w)`;
 const VIEW_BY_ID = `${VIEW} WHERE j.id = ?`;
 const VIEW_BY_SEQ = `${VIEW} WHERE j.seq = ?`;
@@ -80,9 +80,9 @@ interface ViewRow {
   readonly leaseUntil: number | null;
   readonly leaseUpdatedAt: number | null;
   readonly cancelAsked: number | null;
-  readonly trailUpdatedAt: number | null;
-  readonly trailStartedAt: number | null;
-  readonly trailWorker: string | null;
+  readonly detailsUpdatedAt: number | null;
+  readonly detailsStartedAt: number | null;
+  readonly detailsWorker: string | null;
   readonly deferrals: number | null;
   readonly category: ErrorCategory | null;
   readonly message: string | null;
@@ -138,9 +138,9 @@ function summaryOf(row: ViewRow): JobSummary {
     createdAt,
     updatedAt: updatedAt(row),
     runAt: row.runAt ?? createdAt,
-    startedAt: leasedAt ?? row.doneStartedAt ?? row.trailStartedAt,
+    startedAt: leasedAt ?? row.doneStartedAt ?? row.detailsStartedAt,
     finishedAt,
-    worker: row.lastWorker ?? row.trailWorker,
+    worker: row.lastWorker ?? row.detailsWorker,
     ...{ leasedAt, leaseUntil },
   };
 }
@@ -148,12 +148,12 @@ function summaryOf(row: ViewRow): JobSummary {
 /** The newest of what happened to it. */
 function updatedAt({
   createdAt,
-  trailUpdatedAt,
+  detailsUpdatedAt,
   leasedAt,
   leaseUpdatedAt,
   finishedAt,
 }: ViewRow): number {
-  const instants = [trailUpdatedAt, leasedAt, leaseUpdatedAt, finishedAt];
+  const instants = [detailsUpdatedAt, leasedAt, leaseUpdatedAt, finishedAt];
   const known = instants.filter((instant) => instant !== null);
   return known.length === 0 ? createdAt : Math.max(...known);
 }

@@ -9,12 +9,13 @@
 import type { Demand, Shares } from "../../core/shares.ts";
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { interleave, planTurns, type Wanted } from "../../core/turns.ts";
+import { ByteBudget } from "./byte-budget.ts";
 import { instantAfter } from "./clock.ts";
 import type { Connection } from "./connection.ts";
 import { FULL, IDLE, type Line } from "./line-book.ts";
 import { comeBackAt } from "./outlook.ts";
 import { FOREVER, QueueBook, type Queue } from "./queue-book.ts";
-import { moveDue } from "./standing.ts";
+import { moveDue } from "./placement.ts";
 import { startAttempts } from "./start-attempts.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -62,6 +63,7 @@ interface Call {
   readonly jobs: LeasedJob[];
   /** How many may still come from capped lines. */
   cappedLeft: number;
+  readonly budget: ByteBudget;
 }
 
 export function lease(tx: Transaction, request: LeaseRequest, shares: Shares): LeaseReply {
@@ -75,7 +77,8 @@ export function lease(tx: Transaction, request: LeaseRequest, shares: Shares): L
   }
   const until = instantAfter(tx.now, request.leaseMs);
   const w = tx.workers.numberOf(request.worker);
-  const call: Call = { until, w, jobs: [], cappedLeft: cappedLimitOf(request) };
+  const budget = new ByteBudget(request.maxBytes);
+  const call: Call = { until, w, jobs: [], cappedLeft: cappedLimitOf(request), budget };
   shares.shareOut(demands, request.limit, ({ queue }, atMost) =>
     takeTurns(tx, queue, { atMost, call }),
   );
@@ -141,18 +144,18 @@ function takeTurns(
   for (let passed = 0; passed <= PASS_AT_MOST;) {
     const room = queue.maxActive === null ? Infinity : queue.maxActive - queue.counts.processing;
     const wanted = { jobs: Math.min(atMost - taken, room), ofCapped: call.cappedLeft };
-    if (wanted.jobs <= 0) break;
+    if (wanted.jobs <= 0 || call.budget.isSpent) break;
     const ring = ringOf(tx, queue, wanted);
     const current = { line: queue.turnLine, left: queue.turnLeft };
     const turnsAtOnce = turnsAtOnceFor(wanted);
     const plan = planTurns(ring, wanted, { current, turnsAtOnce, keyOf: ({ line }) => line });
     if (plan.quotas.length === 0) break;
-    const packs = startAttempts(tx, plan.quotas, call);
-    for (const { line, jobs, items } of packs) {
+    const { packs, cutAt } = startAttempts(tx, plan.quotas, call);
+    for (const { line, items, isEmptied } of packs) {
       taken += items.length;
       if (line.isCapped) call.cappedLeft -= items.length;
       if (line.room === 0) tx.lines.set(line, { state: FULL });
-      else if (items.length < jobs) {
+      else if (isEmptied) {
         passed++;
         // A line alone stays open: it would be opened by the next insert, and closed by the next
         // lease, and each of that is two pages more to write for a queue without groups.
@@ -161,7 +164,11 @@ function takeTurns(
       }
     }
     // A line alone needs no turns, so a queue without groups never writes one.
-    if (ring.length > 1) queue.setTurn(plan.turn.line, plan.turn.left);
+    if (ring.length > 1) {
+      // Whose job did not fit goes first in the next call.
+      const { line, left } = cutAt === null ? plan.turn : { line: cutAt.line.line, left: 1 };
+      queue.setTurn(line, left);
+    }
     for (const job of interleave(packs)) call.jobs.push(job);
     if (isDrained) break;
   }

@@ -2,7 +2,7 @@
 import type { JobStatus } from "../../core/job.ts";
 import { JOB_AND_PLACE, MOVING_COLUMNS, statusOfCode } from "./job-view.ts";
 import type { Queue } from "./queue-book.ts";
-import type { Moving } from "./standing.ts";
+import type { Moving } from "./placement.ts";
 import type { Transaction } from "./transaction.ts";
 
 const LOCATE = `

@@ -5,9 +5,9 @@
  */
 import { StoreOpenError } from "../../core/errors.ts";
 import type { Connection } from "./connection.ts";
-import { TABLES } from "./schema.ts";
+import { TABLES, UNCHARGED_LEASES } from "./schema.ts";
 
-export const MIGRATIONS: readonly string[] = [TABLES];
+export const MIGRATIONS: readonly string[] = [TABLES, UNCHARGED_LEASES];
 
 const VERSION_TABLE = `
   CREATE TABLE IF NOT EXISTS holdfast_meta (

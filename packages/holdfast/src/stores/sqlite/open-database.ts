@@ -8,7 +8,7 @@ import { HoldfastError, StoreOpenError } from "../../core/errors.ts";
 import { Connection } from "./connection.ts";
 import type { DatabaseLike } from "./database-like.ts";
 import { isUpToDate, migrate } from "./migrations.ts";
-import { BUSY, patiently } from "./patiently.ts";
+import { BUSY, retryWhileBusy } from "./retry-while-busy.ts";
 import { isBusy, troubleOf } from "./sqlite-error.ts";
 import { Transaction, type TransactionSettings } from "./transaction.ts";
 
@@ -82,9 +82,9 @@ async function setUp(connection: Connection, options: OpenOptions): Promise<void
   const { database } = connection;
   if (!connection.isBorrowed) database.exec("PRAGMA busy_timeout = 0");
   // The first look into the file: one that is no database fails here.
-  await patiently(busyDeadlineMs, () => connection.value("PRAGMA schema_version"));
+  await retryWhileBusy(busyDeadlineMs, () => connection.value("PRAGMA schema_version"));
   if (!connection.isBorrowed) {
-    await patiently(busyDeadlineMs, () => {
+    await retryWhileBusy(busyDeadlineMs, () => {
       if (connection.value("PRAGMA journal_mode") !== "wal")
         database.exec("PRAGMA journal_mode = WAL");
       return true;
@@ -101,7 +101,7 @@ async function setUp(connection: Connection, options: OpenOptions): Promise<void
   } else if (synchronous !== undefined) {
     database.exec(`PRAGMA synchronous = ${synchronous === "normal" ? "NORMAL" : "FULL"}`);
   }
-  await patiently(busyDeadlineMs, () => isUpToDate(connection) || migrateNow(connection));
+  await retryWhileBusy(busyDeadlineMs, () => isUpToDate(connection) || migrateNow(connection));
   stampClock(connection, options);
 }
 

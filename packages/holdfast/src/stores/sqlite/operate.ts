@@ -8,9 +8,9 @@ import { instantAfter } from "./clock.ts";
 import { pageOfSeqs } from "./find.ts";
 import { expiryOf, freeKey, keyHolder, rehashKey, takeKey, UNTIL_FINISHED } from "./keys.ts";
 import { leavePlace, locate, type LocatedJob } from "./located-job.ts";
-import { HAS_PAST, standFinished, standInLine } from "./standing.ts";
+import { HAS_PAST, IS_LARGE, sizeFlag, standFinished, standInLine } from "./placement.ts";
 import { bury } from "./tombstones.ts";
-import { dropSteps, noteTrail } from "./trail.ts";
+import { dropSteps, noteDetails } from "./job-details.ts";
 import type { Transaction } from "./transaction.ts";
 
 type Answer = Omit<Change, "id">;
@@ -18,8 +18,8 @@ type Answer = Omit<Change, "id">;
 const ASK = `
   UPDATE holdfast_leased SET cancel_asked = 1, cancel_reason = ?, cancel_by = ?, updated_at = ?
   WHERE seq = ?`;
-const TRAIL_OF = "SELECT started_at, worker FROM holdfast_trail WHERE seq = ?";
-const FORGET_DEFERRALS = "UPDATE holdfast_trail SET deferrals = 0 WHERE seq = ?";
+const DETAILS_OF = "SELECT started_at, worker FROM holdfast_details WHERE seq = ?";
+const FORGET_DEFERRALS = "UPDATE holdfast_details SET deferrals = 0 WHERE seq = ?";
 const SET_PAYLOAD = "UPDATE holdfast_job SET payload = ? WHERE seq = ?";
 const SET_HASH = "UPDATE holdfast_job SET key_hash = ? WHERE seq = ?";
 
@@ -27,8 +27,8 @@ export function cancel(tx: Transaction, target: Target, why: Why): Changes {
   return changeEach(tx, target, (job): Answer => {
     if (job.status === "queued") {
       leavePlace(tx, job);
-      noteTrail(tx, job.seq, { reason: why.reason, by_whom: why.by });
-      const past = tx.db.rows<[number | null, string | null]>(TRAIL_OF).get(job.seq);
+      noteDetails(tx, job.seq, { reason: why.reason, by_whom: why.by });
+      const past = tx.db.rows<[number | null, string | null]>(DETAILS_OF).get(job.seq);
       const [startedAt, worker] = past ?? [null, null];
       const w = worker === null ? null : tx.workers.numberOf(worker);
       const finish = { startedAt, w, result: null, resultDropped: false };
@@ -51,11 +51,12 @@ export function revive(tx: Transaction, target: Target, how: Revival, why: Why):
     const { seq, startedAt, attempts } = job;
     const worker = job.w === null ? null : tx.workers.nameOf(job.w);
     leavePlace(tx, job);
-    noteTrail(tx, seq, { reason: null, by_whom: why.by, started_at: startedAt, worker });
+    noteDetails(tx, seq, { reason: null, by_whom: why.by, started_at: startedAt, worker });
     tx.db.run(FORGET_DEFERRALS, seq);
     const hash = how.payload === undefined ? job.keyHash : replacePayload(tx, job, how.payload);
     standInLine(tx, job.queue, job.group, {
       ...withPast(job),
+      flags: flagsWith(how.payload, withPast(job)),
       crashes: 0,
       maxAttempts: attempts + how.attempts,
       runAt: dueAt(how, tx.now),
@@ -69,7 +70,7 @@ export function reschedule(tx: Transaction, target: Target, due: Due, _why: Why)
   return changeEach(tx, target, (job): Answer => {
     if (job.status !== "queued") return refused(job);
     leavePlace(tx, job);
-    noteTrail(tx, job.seq, {});
+    noteDetails(tx, job.seq, {});
     standInLine(tx, job.queue, job.group, { ...withPast(job), runAt: dueAt(due, tx.now) });
     return done("queued");
   });
@@ -115,7 +116,7 @@ function replacePayload(
 ): string | null {
   const { seq, id, key, queue } = job;
   tx.db.run(SET_PAYLOAD, json, seq);
-  noteTrail(tx, seq, { checkpoint: null });
+  noteDetails(tx, seq, { checkpoint: null });
   dropSteps(tx, seq);
   if (key === null || hash === null) return job.keyHash;
   rehashKey(tx, queue, { key, id, hash });
@@ -133,6 +134,10 @@ function takeKeyAgain(tx: Transaction, job: LocatedJob, hash: string | null): vo
 
 function withPast(job: LocatedJob): LocatedJob {
   return { ...job, flags: job.flags | HAS_PAST };
+}
+
+function flagsWith(payload: Revival["payload"], { flags }: LocatedJob): number {
+  return payload === undefined ? flags : (flags & ~IS_LARGE) | sizeFlag(payload.json);
 }
 
 function dueAt(due: Due, now: number): number {

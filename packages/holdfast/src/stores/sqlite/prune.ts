@@ -9,7 +9,7 @@
 import { FINISHED_STATUSES, type FinishedStatus } from "../../core/job.ts";
 import type { Retention } from "../../core/store.ts";
 import type { Connection } from "./connection.ts";
-import { STATUS_CODES } from "./standing.ts";
+import { STATUS_CODES } from "./placement.ts";
 import { bury } from "./tombstones.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -35,6 +35,7 @@ const EXPIRED = [
   "SELECT 1 FROM holdfast_key WHERE expires_at <= ? LIMIT 1",
   "SELECT 1 FROM holdfast_record WHERE expires_at <= ? LIMIT 1",
   "SELECT 1 FROM holdfast_hold WHERE until <= ? LIMIT 1",
+  "SELECT 1 FROM holdfast_disowned WHERE forget_at <= ? LIMIT 1",
 ];
 const SWEEP = [
   `DELETE FROM holdfast_gone WHERE id IN (
@@ -44,6 +45,7 @@ const SWEEP = [
   `DELETE FROM holdfast_record WHERE key IN (
     SELECT key FROM holdfast_record WHERE expires_at <= ? LIMIT ${SWEEP_AT_MOST})`,
   "DELETE FROM holdfast_hold WHERE until <= ?",
+  "DELETE FROM holdfast_disowned WHERE forget_at <= ?",
 ];
 const HAS_MANY_LINES = `SELECT 1 FROM holdfast_line LIMIT 1 OFFSET ${KEEP_LINES}`;
 const SWEEP_LINES = `

@@ -3,7 +3,7 @@ import type { FinishedStatus } from "../../core/job.ts";
 import type { Connection } from "./connection.ts";
 import type { Line } from "./line-book.ts";
 
-export type Standing = "ready" | "delayed" | "processing" | FinishedStatus;
+export type Placement = "ready" | "delayed" | "processing" | FinishedStatus;
 
 /** The end of a hold without an end. */
 export const FOREVER = Number.MAX_SAFE_INTEGER;
@@ -37,7 +37,7 @@ export class Queue {
   maxWaiting: number | null;
   turnLine: number;
   turnLeft: number;
-  readonly counts: Record<Standing, number>;
+  readonly counts: Record<Placement, number>;
   /** The lines of it that this transaction has read, by group. */
   readonly lines = new Map<string, Line>();
   /** Its only open line. Null: there are more or none, or nobody knows. */
@@ -53,8 +53,8 @@ export class Queue {
     this.counts = { ready, delayed, processing, succeeded, dead, cancelled } as typeof this.counts;
   }
 
-  add(standing: Standing, jobs: number): void {
-    this.counts[standing] += jobs;
+  add(placement: Placement, jobs: number): void {
+    this.counts[placement] += jobs;
     this.isDirty = true;
   }
 

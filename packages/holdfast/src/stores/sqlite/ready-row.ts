@@ -12,5 +12,9 @@ export type ReadyRow = [
   id: string,
   type: string,
   createdAt: number,
-  payload: string,
+  /** Null: it is large, and read by itself. */
+  payload: string | null,
 ];
+
+/** Where the payload is in the row. */
+export const PAYLOAD = 12;

@@ -2,21 +2,27 @@
  * Reaping: leases that ran out, the longest expired first. The fence moves on, or the old holder's
  * late settle would look like the repeat of one that happened. It kills nothing: who has crashed too
  * often is decided at the next lease.
+ *
+ * A job that never started cannot have killed its holder, so it is not charged: one that has crashed
+ * before and whose holder did not say that it starts, and one that its worker has disowned. A job that
+ * has never crashed is believed to have started with its lease, and nobody needs to say so.
  */
 import type { ReapedJob } from "../../core/store.ts";
 import type { Connection } from "./connection.ts";
 import { queuesWithDue } from "./count.ts";
-import { LEASED_COLUMNS, leaseOf, type HeldLease, type LeasedRow } from "./held-lease.ts";
-import { endLease, HAS_PAST, moveDue, standFinished, standInLine } from "./standing.ts";
-import { addAttempt, noteTrail } from "./trail.ts";
+import { Disowned } from "./disown.ts";
+import { LEASED_COLUMNS, leaseOf, type LeasedRow } from "./held-lease.ts";
+import { moveDue } from "./placement.ts";
+import { takeBack } from "./take-back.ts";
 import type { Transaction } from "./transaction.ts";
 
 const HAS_EXPIRED = "SELECT 1 FROM holdfast_leased WHERE until <= ? LIMIT 1";
 const EXPIRED = `
-  SELECT ${LEASED_COLUMNS}, j.id, j.grp, j.type
+  SELECT j.id, j.grp, j.type, p.started, ${LEASED_COLUMNS}
   FROM (SELECT * FROM holdfast_leased WHERE until <= ? ORDER BY until, seq LIMIT ? + 0) p
   CROSS JOIN holdfast_job j ON j.seq = p.seq ORDER BY p.until, p.seq`;
-const DROP_LEASE = "DELETE FROM holdfast_leased WHERE seq = ?";
+
+type ExpiredRow = [id: string, group: string, type: string, started: number, ...LeasedRow];
 
 /** Looks without the write lock: nearly always there is nothing to reap. */
 export function isReapDue(db: Connection, now: number): boolean {
@@ -32,43 +38,13 @@ export function reap(tx: Transaction, { limit }: { readonly limit: number }): Re
   for (const name of queuesWithDue(tx.db, tx.now)) {
     moveDue(tx, tx.queues.findOrAdd(name), MOVE_DUE_AT_MOST);
   }
-  const expired = tx.db.rows<[...LeasedRow, string, string, string]>(EXPIRED).all(tx.now, limit);
-  return expired.map((row) => {
-    const [id, group, type] = row.slice(-3) as [string, string, string];
-    return reapOne(tx, leaseOf(row.slice(0, -3) as LeasedRow), { id, group, type });
+  const disowned = new Disowned(tx);
+  const expired = tx.db.rows<ExpiredRow>(EXPIRED).all(tx.now, limit);
+  return expired.map(([id, group, type, started, ...row]) => {
+    const lease = leaseOf(row);
+    const isUnstarted = lease.crashes > 0 && started === 0;
+    const charged = !isUnstarted && !disowned.has(lease, id);
+    const takenBack = takeBack(tx, lease, { id, group, isCharged: charged });
+    return { id, group, type, charged, ...takenBack };
   });
-}
-
-function reapOne(
-  tx: Transaction,
-  lease: HeldLease,
-  body: { readonly id: string; readonly group: string; readonly type: string },
-): ReapedJob {
-  const { seq, attempts, w, leasedAt } = lease;
-  const worker = tx.workers.nameOf(w);
-  const queue = tx.queues.byNumber(lease.q);
-  const crashes = lease.crashes + 1;
-  const moved = {
-    ...lease,
-    crashes,
-    fence: tx.fenceAfter(lease.fence),
-    flags: lease.flags | HAS_PAST,
-  };
-  addAttempt(tx, seq, {
-    ...{ attempt: attempts, fence: lease.fence, worker, startedAt: leasedAt, endedAt: tx.now },
-    ...{ outcome: "crashed", category: null, message: null, stack: null },
-  });
-  tx.db.run(DROP_LEASE, seq);
-  endLease(tx, queue, { line: () => tx.lines.byNumber(lease.line), isCapped: lease.isCapped });
-  if (lease.isCancelAsked) {
-    noteTrail(tx, seq, { reason: lease.cancelReason, by_whom: lease.cancelBy });
-    const finish = { startedAt: leasedAt, w, result: null, resultDropped: false };
-    standFinished(tx, queue, moved, { as: "cancelled", ...finish });
-    tx.finishedJobs.push(body.id);
-  } else {
-    noteTrail(tx, seq, { started_at: leasedAt, worker });
-    standInLine(tx, queue, body.group, moved);
-  }
-  const status = lease.isCancelAsked ? "cancelled" : "queued";
-  return { ...body, queue: queue.name, worker, attempts, crashes, status };
 }

@@ -7,7 +7,7 @@
  *
  *     ready ──lease──▶ leased ──settle──▶ done        (later: queued, but not due yet)
  *
- * `trail`, `step`, `log` and `attempt` hold what has happened to a job beyond that. A job that
+ * `details`, `step`, `log` and `attempt` hold what has happened to a job beyond that. A job that
  * succeeds at its first attempt and says nothing has no row there, and `flags` says so.
  *
  * Read against one table with a status column: a third fewer pages written per job, and a cost that
@@ -91,7 +91,7 @@ CREATE TABLE holdfast_job (
   payload TEXT NOT NULL
 ) STRICT;
 
--- run_at: null if due when it was created. flags: see standing.ts.
+-- run_at: null if due when it was created. flags: see placement.ts.
 CREATE TABLE holdfast_ready (
   line INTEGER NOT NULL,
   prio INTEGER NOT NULL,
@@ -179,7 +179,7 @@ CREATE INDEX holdfast_done_unhappy ON holdfast_done (status, seq) WHERE status >
 
 -- started_at and worker are here for a queued job; elsewhere the moving row has them. result: of an
 -- adopted job that had one although it has not succeeded here.
-CREATE TABLE holdfast_trail (
+CREATE TABLE holdfast_details (
   seq INTEGER PRIMARY KEY,
   updated_at INTEGER NOT NULL,
   started_at INTEGER,
@@ -278,4 +278,17 @@ CREATE TABLE holdfast_record (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX holdfast_record_expiry ON holdfast_record (expires_at) WHERE expires_at IS NOT NULL;
+`;
+
+/** What tells a crash from a lease that never started: see `reap.ts` and `disown.ts`. */
+export const UNCHARGED_LEASES = `
+-- 1: its holder has said that it starts. Asked only of jobs that have crashed before.
+ALTER TABLE holdfast_leased ADD COLUMN started INTEGER NOT NULL DEFAULT 0;
+
+-- Workers' ids that are not leased with any more. kept: what each had, a JSON list of id:fence.
+CREATE TABLE holdfast_disowned (
+  w INTEGER PRIMARY KEY,
+  forget_at INTEGER NOT NULL,
+  kept TEXT NOT NULL
+) STRICT;
 `;

@@ -23,9 +23,16 @@ import {
   standFinished,
   standInLine,
   type Finish,
-} from "./standing.ts";
+} from "./placement.ts";
 import { bury, settledFenceOfGone } from "./tombstones.ts";
-import { addAttempt, addDeferral, addLogs, errorColumns, noteTrail, takeAlong } from "./trail.ts";
+import {
+  addAttempt,
+  addDeferral,
+  addLogs,
+  errorColumns,
+  noteDetails,
+  takeAlong,
+} from "./job-details.ts";
 import type { Transaction } from "./transaction.ts";
 
 /**
@@ -145,7 +152,7 @@ function conclude(ending: Ending, outcome: Outcome, isDiscarded: boolean): boole
       if (isRecorded) record(ending, "succeeded", null);
       const hasPast = isRecorded || (lease.flags & HAS_PAST) !== 0;
       if (hasPast && !isDiscarded)
-        noteTrail(ending.tx, lease.seq, { ...errorColumns(null), result: null });
+        noteDetails(ending.tx, lease.seq, { ...errorColumns(null), result: null });
       return finishOrBury(ending, finish, { hasPast, isDiscarded });
     }
     case "retry":
@@ -186,7 +193,7 @@ function endUnhappily(
     if (hasRun) record(ending, as === "dead" ? "failed" : "cancelled", failure);
     const error = failure === null ? {} : errorColumns(failure);
     const by = how.by === undefined ? {} : { by_whom: how.by };
-    noteTrail(tx, lease.seq, { ...error, reason, ...by });
+    noteDetails(tx, lease.seq, { ...error, reason, ...by });
   }
   const attempts = lease.attempts - (hasRun ? 0 : lease.spent);
   const ended = { ...ending, lease: { ...lease, attempts } };
@@ -221,7 +228,7 @@ function goBack(
   const { seq, leasedAt } = lease;
   const worker = tx.workers.nameOf(lease.w);
   const error = how.failure === null ? {} : errorColumns(how.failure);
-  noteTrail(tx, seq, { started_at: leasedAt, worker, ...error });
+  noteDetails(tx, seq, { started_at: leasedAt, worker, ...error });
   if (how.failure !== null && how.isGivenBack) addDeferral(tx, seq);
   const group = tx.lines.byNumber(lease.line).group;
   standInLine(tx, queue, group, {

@@ -17,6 +17,7 @@ import { Committer } from "./committer.ts";
 import type { Connection } from "./connection.ts";
 import { count, place, queuesWithDue } from "./count.ts";
 import { isDatabaseLike, type DatabaseLike } from "./database-like.ts";
+import { disown } from "./disown.ts";
 import { find, get } from "./find.ts";
 import { insert } from "./insert.ts";
 import { lease, peek } from "./lease.ts";
@@ -26,14 +27,14 @@ import { hold, limit } from "./lines.ts";
 import { openDatabase } from "./open-database.ts";
 import { cancel, remove, reschedule, revive } from "./operate.ts";
 import { clearOutbox, readOutbox } from "./outbox.ts";
-import { patiently } from "./patiently.ts";
+import { retryWhileBusy } from "./retry-while-busy.ts";
 import { isPruneDue, prune } from "./prune.ts";
 import { isReapDue, reap } from "./reap.ts";
 import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
 import { settle } from "./settle.ts";
 import { isBusy, storeError } from "./sqlite-error.ts";
-import { moveDue } from "./standing.ts";
+import { moveDue } from "./placement.ts";
 import { describe } from "./store-info.ts";
 import type { Transaction } from "./transaction.ts";
 import { WakeSocket } from "./wake-socket.ts";
@@ -97,7 +98,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
         ? null
         : new WakeSocket({
             file: path,
-            onWakeup: (queues, finished) => wakeups.arrived(queues, finished),
+            onWakeup: (wakeup) => wakeups.arrived(wakeup),
             onPeerWaits: () => committer.peerWaits(),
           });
     const checkpoints = new Checkpoints(connection);
@@ -107,7 +108,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       busyDeadlineMs,
       onCommit: (tx) => {
         checkpoints.committed();
-        wakeups.committed(tx.queuesToWake(), tx.finishedJobs);
+        const { queues, added } = tx.hints();
+        wakeups.committed(queues, tx.finishedJobs, added);
       },
       onBusy: () => socket?.tellWaiting(),
     });
@@ -177,7 +179,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   /** A verb that looks. Outside WAL mode, or while a log is recovered, even that may have to wait. */
   async function look<T>(work: (db: Connection, now: number) => T): Promise<T> {
     try {
-      return await lookNow(work, () => patiently(busyDeadlineMs, () => lookNow(work)));
+      return await lookNow(work, () => retryWhileBusy(busyDeadlineMs, () => lookNow(work)));
     } catch (error) {
       throw storeError(error, { mayHaveHappened: false });
     }
@@ -259,6 +261,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     },
     reap: (request) =>
       writeIf(isReapDue, { size: request.limit, otherwise: [], work: (tx) => reap(tx, request) }),
+    // Nobody knows how many jobs it will be; mostly it is what one lost reply carried.
+    disown: async (request) => write(BATCH_ITEMS, (tx) => disown(tx, request)),
 
     cancel: (target, why) => change(target, (tx) => cancel(tx, target, why)),
     revive: (target, how, why) => change(target, (tx) => revive(tx, target, how, why)),
@@ -309,7 +313,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
         own: connection,
         path,
         realPath: realpathSync,
-        onEnded: (queues, finished) => wakeups.committed(queues, finished),
+        onEnded: (queues, finished, added) => wakeups.committed(queues, finished, added),
         mustBeOpen: () => void openLife(),
       });
     },

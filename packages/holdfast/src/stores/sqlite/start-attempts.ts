@@ -9,15 +9,18 @@
  */
 import type { Step } from "../../core/job.ts";
 import type { LeasedJob } from "../../core/store.ts";
+import type { ByteBudget } from "./byte-budget.ts";
+import { fitPayloads } from "./fit-payloads.ts";
 import { handleOf } from "./held-lease.ts";
 import type { Line } from "./line-book.ts";
-import type { ReadyRow } from "./ready-row.ts";
-import { HAS_EXTRAS, HAS_PAST } from "./standing.ts";
+import { PAYLOAD, type ReadyRow } from "./ready-row.ts";
+import { HAS_EXTRAS, HAS_PAST, IS_LARGE } from "./placement.ts";
 import type { Transaction } from "./transaction.ts";
 
 const HEAD = `
   SELECT r.seq, r.prio, r.attempts, r.max_attempts, r.crashes, r.fence, r.run_at, r.flags,
-    r.settled_fence, j.id, j.type, j.created_at, j.payload
+    r.settled_fence, j.id, j.type, j.created_at,
+    CASE WHEN r.flags & ${IS_LARGE} THEN NULL ELSE j.payload END
   FROM holdfast_ready r CROSS JOIN holdfast_job j ON j.seq = r.seq
   WHERE r.line = ? ORDER BY r.prio, r.seq`;
 const LEASE = `
@@ -40,7 +43,7 @@ const LEASE_SOME = `
 const DROP_SOME = "DELETE FROM holdfast_ready WHERE line = ? AND (prio, seq) <= (?, ?)";
 
 const EXTRAS_OF = "SELECT tags, meta, trace FROM holdfast_job WHERE seq = ?";
-const PAST_OF = "SELECT deferrals, checkpoint FROM holdfast_trail WHERE seq = ?";
+const PAST_OF = "SELECT deferrals, checkpoint FROM holdfast_details WHERE seq = ?";
 const STEPS_OF = "SELECT name, value FROM holdfast_step WHERE seq = ? ORDER BY n";
 
 export interface Quota {
@@ -51,53 +54,109 @@ export interface Quota {
 
 export interface Pack extends Quota {
   readonly items: readonly LeasedJob[];
+  /** There was no more in the line. */
+  readonly isEmptied: boolean;
+}
+
+export interface Packs {
+  readonly packs: readonly Pack[];
+  /** Whose job was the first that did not fit into the call. Null: all did. */
+  readonly cutAt: Quota | null;
 }
 
 export interface Start {
   readonly until: number;
   /** The number of the worker. */
   readonly w: number;
+  readonly budget: ByteBudget;
 }
 
-/** All of one queue. */
-export function startAttempts(tx: Transaction, quotas: readonly Quota[], start: Start): Pack[] {
-  const rows = startReady(tx, quotas, start);
-  return quotas.map(({ line, jobs }, index) => {
-    const items = (rows[index] ?? []).map((row) => leasedJob(tx, line, row));
+/**
+ * All of one queue. First it reads, then it cuts that to what the call may carry, and only what is left is
+ * claimed: a job that does not fit stays where it is.
+ */
+export function startAttempts(tx: Transaction, quotas: readonly Quota[], start: Start): Packs {
+  const way = wayFor(tx, quotas);
+  const found = way.read(tx, quotas);
+  const counts = found.map((rows) => rows.length);
+  const cut = fitPayloads(tx, quotas, { found, budget: start.budget });
+  way.claim(tx, quotas, { found, start });
+  const packs = quotas.map(({ line, jobs }, index): Pack => {
+    const items = (found[index] ?? []).map((row) => leasedJob(tx, line, row));
     line.queue.add("ready", -items.length);
     line.queue.add("processing", items.length);
     if (line.cap !== null) tx.lines.set(line, { active: line.active + items.length });
-    return { line, jobs, items };
+    const isEmptied = items.length < jobs && items.length === counts[index];
+    return { line, jobs, items, isEmptied };
   });
+  return { packs, cutAt: cut === null ? null : (quotas[cut] ?? null) };
 }
 
-function startReady(tx: Transaction, quotas: readonly Quota[], start: Start): ReadyRow[][] {
+/** A way to read the first jobs of lines, and to make leases of those that are wanted. */
+interface Way {
+  read(tx: Transaction, quotas: readonly Quota[]): ReadyRow[][];
+  claim(tx: Transaction, quotas: readonly Quota[], of: Found): void;
+}
+
+interface Found {
+  readonly found: readonly ReadyRow[][];
+  readonly start: Start;
+}
+
+function wayFor(tx: Transaction, quotas: readonly Quota[]): Way {
   const [first] = quotas;
-  if (first !== undefined && tx.fresh.areAllOf(first.line.queue)) {
-    return startFresh(tx, quotas, start);
-  }
+  if (first !== undefined && tx.fresh.areAllOf(first.line.queue)) return FRESH;
   tx.fresh.flush();
-  const isOneEach = quotas.every(({ jobs }) => jobs === 1);
-  return isOneEach ? startFirsts(tx, quotas, start) : startSomes(tx, quotas, start);
+  return quotas.every(({ jobs }) => jobs === 1) ? ONE_EACH : SOME_EACH;
 }
 
 /** No job of the queue stands in line: all that are ready were inserted by this transaction. */
-function startFresh(tx: Transaction, quotas: readonly Quota[], start: Start): ReadyRow[][] {
-  return quotas.map(({ line, jobs }) => {
-    const rows = tx.fresh.take(line, jobs);
-    for (const row of rows) leaseFirst(tx, line, row, start);
-    return rows;
-  });
-}
+const FRESH: Way = {
+  read: (tx, quotas) => quotas.map(({ line, jobs }) => tx.fresh.first(line, jobs)),
+  claim(tx, quotas, { found, start }) {
+    for (const [index, { line }] of quotas.entries()) {
+      const rows = found[index] ?? [];
+      tx.fresh.drop(line, rows.length);
+      for (const row of rows) leaseFirst(tx, line, row, start);
+    }
+  },
+};
 
 /** In three sweeps over the lines: going to and fro between three statements was a little slower. */
-function startFirsts(tx: Transaction, quotas: readonly Quota[], start: Start): ReadyRow[][] {
-  const first = tx.db.rows<ReadyRow>(FIRST);
-  const found: ReadyRow[][] = [];
-  for (const { line } of quotas) {
-    const row = first.get(line.line);
-    found.push(row === undefined ? [] : [row]);
-  }
+const ONE_EACH: Way = {
+  read(tx, quotas) {
+    const first = tx.db.rows<ReadyRow>(FIRST);
+    const found: ReadyRow[][] = [];
+    for (const { line } of quotas) {
+      const row = first.get(line.line);
+      found.push(row === undefined ? [] : [row]);
+    }
+    return found;
+  },
+  claim(tx, quotas, { found, start }) {
+    claimFirsts(tx, quotas, { found, start });
+  },
+};
+
+/** A range of each line. */
+const SOME_EACH: Way = {
+  read: (tx, quotas) =>
+    quotas.map(({ line, jobs }) => tx.db.rows<ReadyRow>(SOME).all(line.line, jobs)),
+  claim(tx, quotas, { found, start: { until, w } }) {
+    for (const [index, { line }] of quotas.entries()) {
+      const rows = found[index] ?? [];
+      const last = rows.at(-1);
+      if (last === undefined) continue;
+      const capped = line.cap === null ? 0 : 1;
+      tx.db
+        .write(LEASE_SOME)
+        .run(line.queue.q, capped, w, tx.now, until, tx.micros, line.line, rows.length);
+      tx.db.write(DROP_SOME).run(line.line, last[1], last[0]);
+    }
+  },
+};
+
+function claimFirsts(tx: Transaction, quotas: readonly Quota[], { found, start }: Found): void {
   for (let index = 0; index < found.length; index++) {
     const row = found[index]?.[0];
     if (row !== undefined) leaseFirst(tx, (quotas[index] as Quota).line, row, start);
@@ -107,7 +166,6 @@ function startFirsts(tx: Transaction, quotas: readonly Quota[], start: Start): R
     const row = found[index]?.[0];
     if (row !== undefined) drop.get((quotas[index] as Quota).line.line, row[1], row[0]);
   }
-  return found;
 }
 
 function leaseFirst(tx: Transaction, line: Line, row: ReadyRow, { until, w }: Start): void {
@@ -133,20 +191,6 @@ function leaseFirst(tx: Transaction, line: Line, row: ReadyRow, { until, w }: St
   );
 }
 
-function startSomes(tx: Transaction, quotas: readonly Quota[], { until, w }: Start): ReadyRow[][] {
-  return quotas.map(({ line, jobs }) => {
-    const rows = tx.db.rows<ReadyRow>(SOME).all(line.line, jobs);
-    const last = rows.at(-1);
-    if (last === undefined) return rows;
-    const capped = line.cap === null ? 0 : 1;
-    tx.db
-      .write(LEASE_SOME)
-      .run(line.queue.q, capped, w, tx.now, until, tx.micros, line.line, rows.length);
-    tx.db.write(DROP_SOME).run(line.line, last[1], last[0]);
-    return rows;
-  });
-}
-
 function leasedJob(tx: Transaction, line: Line, row: ReadyRow): LeasedJob {
   const seq = row[0];
   const attempts = row[2];
@@ -163,7 +207,7 @@ function leasedJob(tx: Transaction, line: Line, row: ReadyRow): LeasedJob {
     fence: tx.fenceAfter(row[5]),
     group: line.group,
     type: row[10],
-    payload: row[12],
+    payload: row[PAYLOAD] ?? "",
     priority: row[1],
     attempt: isExhausted ? attempts : attempts + 1,
     maxAttempts,

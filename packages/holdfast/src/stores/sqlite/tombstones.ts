@@ -1,7 +1,7 @@
 /** What is remembered of a deleted job: that there was one, and its last settle. */
 import { freeKey, KEPT } from "./keys.ts";
 import type { Queue } from "./queue-book.ts";
-import { HAS_KEY, HAS_PAST } from "./standing.ts";
+import { HAS_KEY, HAS_PAST } from "./placement.ts";
 import type { Transaction } from "./transaction.ts";
 
 const REMEMBERED = "SELECT settled_fence, forget_at FROM holdfast_gone WHERE id = ?";
@@ -15,7 +15,7 @@ const OWN_KEY = `
   CROSS JOIN holdfast_key k ON k.q = j.q AND k.key = j.key AND k.id = j.id WHERE j.seq = ?`;
 const DROP_JOB = "DELETE FROM holdfast_job WHERE seq = ?";
 const DROP_PAST = [
-  "DELETE FROM holdfast_trail WHERE seq = ?",
+  "DELETE FROM holdfast_details WHERE seq = ?",
   "DELETE FROM holdfast_step WHERE seq = ?",
   "DELETE FROM holdfast_log WHERE seq = ?",
   "DELETE FROM holdfast_attempt WHERE seq = ?",

@@ -32,6 +32,8 @@ export class Transaction {
   readonly fresh: FreshJobs;
   /** Queues that may have ready jobs, and jobs that have finished: said once it is committed. */
   readonly wokenQueues = new Set<string>();
+  /** Jobs were inserted into them and are ready. */
+  readonly filledQueues = new Set<string>();
   /** Something in them will be due within `WAKE_AHEAD_MS`. */
   readonly dueSoonQueues = new Set<string>();
   readonly finishedJobs: string[] = [];
@@ -73,14 +75,20 @@ export class Transaction {
     if (newestGone === null || id > newestGone) this.known.newestGone = id;
   }
 
-  /** Not those whose ready jobs a lease of the same transaction took. */
-  queuesToWake(): string[] {
-    const names = [...this.dueSoonQueues];
-    for (const name of this.wokenQueues) {
-      const ready = this.queues.find(name)?.counts.ready ?? 0;
-      if (ready > 0 && !this.dueSoonQueues.has(name)) names.push(name);
-    }
-    return names;
+  /**
+   * Not the queues whose ready jobs a lease of the same transaction took. `added`: how many jobs are ready,
+   * if all of them were inserted here.
+   */
+  hints(): { readonly queues: readonly string[]; readonly added: number | undefined } {
+    const others = new Set(this.dueSoonQueues);
+    for (const name of this.wokenQueues) if (this.#hasReady(name)) others.add(name);
+    const queues = new Set(others);
+    for (const name of this.filledQueues) if (this.#hasReady(name)) queues.add(name);
+    return { queues: [...queues], added: others.size === 0 ? this.fresh.untaken : undefined };
+  }
+
+  #hasReady(name: string): boolean {
+    return (this.queues.find(name)?.counts.ready ?? 0) > 0;
   }
 
   /** Writes what was gathered. Before the commit, and before a caller's transaction gets control back. */

@@ -20,8 +20,8 @@ class Listener {
   constructor(file: string) {
     this.socket = new WakeSocket({
       file,
-      onWakeup: (queues, finished) => {
-        this.heard.push({ queues, finished });
+      onWakeup: (wakeup) => {
+        this.heard.push(wakeup);
         this.#onNews();
       },
       onPeerWaits: () => {
@@ -72,6 +72,18 @@ describe("wakeups between processes", () => {
     one.socket.send(wakeup);
     await two.until(() => two.heard.length > 0);
     assert.deepEqual([two.heard, deaf.heard, one.heard], [[wakeup], [], []]);
+  });
+
+  it("carry how many jobs were added and the lot, or neither", async () => {
+    const file = await newFile();
+    const [one, two] = [await joined(file), await joined(file)];
+    two.socket.setListening(true);
+    await listened(one);
+    const counted = { queues: ["mail"], finished: [], added: 3, lot: 0.5 };
+    one.socket.send(counted);
+    one.socket.send({ queues: ["mail"], finished: [], added: 3 });
+    await two.until(() => two.heard.length > 1);
+    assert.deepEqual(two.heard, [counted, { queues: ["mail"], finished: [] }]);
   });
 
   it("go both ways, whoever came first", async () => {

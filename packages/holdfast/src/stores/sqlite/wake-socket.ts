@@ -4,7 +4,7 @@
  * once at least one finds the other. Connections speak both ways, one line of JSON a message:
  *
  *     {"listening":true}            hints are wanted here
- *     {"queues":[…],"finished":[…]} a hint
+ *     {"queues":[…],"finished":[…]} a hint; perhaps with "added" and "lot", see `Wakeup`
  *     {"waiting":true}              somebody here waits for the write lock
  *
  * All of it is best effort. A socket of a dead process refuses and is removed; whatever fails is
@@ -27,7 +27,7 @@ const MOST_UNREAD_BYTES = 1024 * 1024;
 
 export interface WakeSocketOptions {
   readonly file: string;
-  readonly onWakeup: (queues: readonly string[], finished: readonly string[]) => void;
+  readonly onWakeup: (wakeup: Wakeup) => void;
   readonly onPeerWaits: () => void;
 }
 
@@ -143,9 +143,8 @@ export class WakeSocket {
     }
     if (typeof message["listening"] === "boolean") peer.isListening = message["listening"];
     if (message["waiting"] === true) this.#options.onPeerWaits();
-    const queues = strings(message["queues"]);
-    const finished = strings(message["finished"]);
-    if (queues.length + finished.length > 0) this.#options.onWakeup(queues, finished);
+    const wakeup = wakeupOf(message);
+    if (wakeup.queues.length + wakeup.finished.length > 0) this.#options.onWakeup(wakeup);
   }
 }
 
@@ -172,6 +171,12 @@ function parse(line: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
+}
+
+function wakeupOf({ queues, finished, added, lot }: Record<string, unknown>): Wakeup {
+  const isCounted = typeof added === "number" && typeof lot === "number";
+  const hints = { queues: strings(queues), finished: strings(finished) };
+  return isCounted ? { ...hints, added, lot } : hints;
 }
 
 function strings(value: unknown): string[] {

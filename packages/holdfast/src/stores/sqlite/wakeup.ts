@@ -4,6 +4,10 @@
  *
  * The truth behind them is a look at `PRAGMA data_version` every half second while somebody listens.
  * It changes when any other connection has committed, and then every queue with open lines is woken.
+ *
+ * Other processes are told how many jobs were inserted, if that was all, and a lot they all hear: so a
+ * few of them come for a few jobs (see `Wakeup`). Listeners in this process are told neither: of them
+ * there are few, and they are asked first.
  */
 import type { Wakeup } from "../../core/store.ts";
 import type { Connection } from "./connection.ts";
@@ -67,14 +71,14 @@ export class Wakeups {
     this.#deliverSoon();
   }
 
-  /** After a commit of this process. */
-  committed(queues: Iterable<string>, finished: readonly string[]): void {
+  /** After a commit of this process. `added`: so many jobs were inserted, and that was all. */
+  committed(queues: readonly string[], finished: readonly string[], added?: number): void {
     if (this.#listeners.size > 0) {
       this.#near.add(queues, finished);
       if (!this.#near.isEmpty) this.#deliverSoon();
     }
     if (this.#socket?.hasListeningPeers !== true) return;
-    this.#far.add(queues, finished);
+    this.#far.add(queues, finished, added);
     if (this.#gathering !== null || this.#far.isEmpty) return;
     this.#sendFar();
     this.#gathering = setTimeout(() => {
@@ -83,15 +87,16 @@ export class Wakeups {
     }, GATHER_MS);
   }
 
-  /** From another process. */
-  arrived(queues: readonly string[], finished: readonly string[]): void {
-    this.#near.add(queues, finished);
-    this.#deliverSoon();
+  /** From another process, one by one: what two senders say cannot be added up. */
+  arrived(wakeup: Wakeup): void {
+    for (const listener of [...this.#listeners]) listener(wakeup);
   }
 
   #sendFar(): void {
     const wakeup = this.#far.take();
-    if (wakeup !== null) this.#socket?.send(wakeup);
+    if (wakeup === null) return;
+    const isCounted = wakeup.added !== undefined;
+    this.#socket?.send({ ...wakeup, ...(isCounted && { lot: Math.random() }) });
   }
 
   /** Later than the verb that caused it: a listener that calls the store must not be inside a verb. */
@@ -125,7 +130,8 @@ export class Wakeups {
       if (version === this.#dataVersion) return;
       this.#dataVersion = version;
       const names = connection.rows<[string]>(OPEN_QUEUES).all();
-      this.arrived(names.flat(), []);
+      const queues = names.flat();
+      if (queues.length > 0) this.arrived({ queues, finished: [] });
     } catch {
       // The database is away for a moment. The next look will tell.
     }
@@ -135,10 +141,13 @@ export class Wakeups {
 class Hints {
   readonly #queues = new Set<string>();
   #finished: string[] = [];
+  /** How many jobs were inserted; NaN once something else may have made jobs ready. */
+  #added = 0;
 
-  add(queues: Iterable<string>, finished: readonly string[]): void {
+  add(queues: readonly string[], finished: readonly string[], added = NaN): void {
     for (const queue of queues) this.#queues.add(queue);
     for (const id of finished) this.#finished.push(id);
+    if (queues.length > 0) this.#added += added;
   }
 
   get isEmpty(): boolean {
@@ -147,7 +156,12 @@ class Hints {
 
   take(): Wakeup | null {
     if (this.isEmpty) return null;
-    const wakeup = { queues: [...this.#queues], finished: this.#finished };
+    const added = this.#added;
+    const wakeup = {
+      queues: [...this.#queues],
+      finished: this.#finished,
+      ...(added > 0 && { added }),
+    };
     this.clear();
     return wakeup;
   }
@@ -155,5 +169,6 @@ class Hints {
   clear(): void {
     this.#queues.clear();
     this.#finished = [];
+    this.#added = 0;
   }
 }

@@ -22,7 +22,11 @@ export interface WithinOptions extends TransactionSettings {
   readonly path: string | null;
   readonly realPath: (path: string) => string;
   /** What the transaction owes to those who listen, once it has ended. */
-  readonly onEnded: (queues: Iterable<string>, finished: readonly string[]) => void;
+  readonly onEnded: (
+    queues: readonly string[],
+    finished: readonly string[],
+    added: number | undefined,
+  ) => void;
   /** Throws if the store is not open. */
   readonly mustBeOpen: () => void;
 }
@@ -101,6 +105,8 @@ class EndWatch {
   readonly #onEnded: WithinOptions["onEnded"];
   readonly #queues = new Set<string>();
   readonly #finished: string[] = [];
+  /** How many jobs were inserted; NaN once something else may have made jobs ready. */
+  #added = 0;
   #isWatching = false;
 
   constructor(connection: Connection, onEnded: WithinOptions["onEnded"]) {
@@ -109,7 +115,9 @@ class EndWatch {
   }
 
   add(tx: Transaction): void {
-    for (const queue of tx.queuesToWake()) this.#queues.add(queue);
+    const { queues, added = NaN } = tx.hints();
+    for (const queue of queues) this.#queues.add(queue);
+    if (queues.length > 0) this.#added += added;
     this.#finished.push(...tx.finishedJobs);
     if (this.#isWatching || this.#queues.size + this.#finished.length === 0) return;
     this.#isWatching = true;
@@ -125,9 +133,11 @@ class EndWatch {
     }
     if (!isOpen) {
       this.#isWatching = false;
-      this.#onEnded(new Set(this.#queues), [...this.#finished]);
+      const added = this.#added > 0 ? this.#added : undefined;
+      this.#onEnded([...this.#queues], [...this.#finished], added);
       this.#queues.clear();
       this.#finished.length = 0;
+      this.#added = 0;
     } else if (looks < 10) {
       setImmediate(() => this.#look(looks + 1));
     } else if (looks < 100) {

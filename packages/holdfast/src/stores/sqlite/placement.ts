@@ -1,5 +1,5 @@
 /**
- * Moves jobs between the places where they stand (see `schema.ts`) and keeps what follows from a
+ * Placement: moves a job into the table of its place (see `schema.ts`) and keeps what follows from a
  * place: the counts of the queue, the state of the line, and the hints to sleeping workers.
  */
 import { WAKE_AHEAD_MS } from "../../core/line.ts";
@@ -10,9 +10,18 @@ import type { Queue } from "./queue-book.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Bits of `flags`. */
-export const HAS_PAST = 1; // There may be rows in trail, step, log or attempt.
+export const HAS_PAST = 1; // There may be rows in details, step, log or attempt.
 export const HAS_KEY = 2; // The body names an idempotency key.
 export const HAS_EXTRAS = 4; // The body has tags, metadata or a trace.
+export const IS_LARGE = 8; // The payload is longer than a lease reads unasked.
+
+/** What a full lease of these comes to is still little. */
+const LARGE_LENGTH = 4_096;
+
+/** The bit of `flags` that goes with a payload. */
+export function sizeFlag(payload: string): number {
+  return payload.length > LARGE_LENGTH ? IS_LARGE : 0;
+}
 
 /** What a job carries from place to place. */
 export interface Moving {

@@ -1,14 +1,14 @@
 /**
- * What has happened to a job beyond being inserted, leased and finished: its last failure, why it
- * ended, progress, checkpoint, steps, log lines, ended attempts. Whoever writes here sets `HAS_PAST`
- * on the job's moving row, or nobody will look.
+ * Job details: what has happened to a job beyond being inserted, leased and finished. Its last failure,
+ * why it ended, progress, checkpoint, steps, log lines, ended attempts. Whoever writes here sets
+ * `HAS_PAST` on the job's moving row, or nobody will look.
  */
 import { HISTORY_LENGTH, LOG_LENGTH, type AttemptRecord, type Failure } from "../../core/job.ts";
 import type { Updates } from "../../core/store.ts";
 import type { SqlValue } from "./database-like.ts";
 import type { Transaction } from "./transaction.ts";
 
-interface TrailColumns {
+interface DetailColumns {
   readonly started_at: number | null;
   readonly worker: string | null;
   readonly deferrals: number;
@@ -24,7 +24,7 @@ interface TrailColumns {
   readonly result: string | null;
 }
 
-const ADD_DEFERRAL = "UPDATE holdfast_trail SET deferrals = deferrals + 1 WHERE seq = ?";
+const ADD_DEFERRAL = "UPDATE holdfast_details SET deferrals = deferrals + 1 WHERE seq = ?";
 const LAST_LOG = "SELECT coalesce(max(n), 0) FROM holdfast_log WHERE seq = ?";
 const ADD_LOG = "INSERT INTO holdfast_log (seq, n, at, text) VALUES (?, ?, ?, ?)";
 const CUT_LOG = "DELETE FROM holdfast_log WHERE seq = ? AND n <= ?";
@@ -37,25 +37,25 @@ const CUT_ATTEMPTS = "DELETE FROM holdfast_attempt WHERE seq = ? AND n <= ?";
 
 export const NO_ERROR = { category: null, message: null, stack: null, fingerprint: null } as const;
 
-export function errorColumns(failure: Failure | null): Pick<TrailColumns, keyof typeof NO_ERROR> {
+export function errorColumns(failure: Failure | null): Pick<DetailColumns, keyof typeof NO_ERROR> {
   if (failure === null) return NO_ERROR;
   const { category, message, stack, fingerprint } = failure;
   return { category, message, stack, fingerprint };
 }
 
 /** Writes the named columns, leaves the others as they are, and notes the time. */
-export function noteTrail(tx: Transaction, seq: number, change: Partial<TrailColumns>): void {
+export function noteDetails(tx: Transaction, seq: number, change: Partial<DetailColumns>): void {
   const columns = ["updated_at", ...Object.keys(change)];
   const values: SqlValue[] = [seq, tx.now, ...Object.values(change)];
   const sets = columns.map((column) => `${column} = excluded.${column}`);
   tx.db.run(
-    `INSERT INTO holdfast_trail (seq, ${columns.join(", ")}) VALUES (${values.map(() => "?").join(", ")})
+    `INSERT INTO holdfast_details (seq, ${columns.join(", ")}) VALUES (${values.map(() => "?").join(", ")})
      ON CONFLICT (seq) DO UPDATE SET ${sets.join(", ")}`,
     ...values,
   );
 }
 
-/** After `noteTrail`, which makes sure that there is a row. */
+/** After `noteDetails`, which makes sure that there is a row. */
 export function addDeferral(tx: Transaction, seq: number): void {
   tx.db.run(ADD_DEFERRAL, seq);
 }
@@ -64,7 +64,7 @@ export function addDeferral(tx: Transaction, seq: number): void {
 export function takeAlong(tx: Transaction, seq: number, updates: Updates = {}): boolean {
   const { progress, logs = [], checkpoint, steps = [] } = updates;
   if (progress !== undefined || checkpoint !== undefined) {
-    noteTrail(tx, seq, {
+    noteDetails(tx, seq, {
       ...(progress === undefined ? {} : { percent: progress.percent, note: progress.message }),
       ...(checkpoint === undefined ? {} : { checkpoint }),
     });

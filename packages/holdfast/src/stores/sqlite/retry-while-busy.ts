@@ -9,7 +9,10 @@ export const BUSY = Symbol("busy");
  * Repeats a step that somebody else's lock keeps from being done, without stopping the event loop,
  * until it is done or the deadline has passed.
  */
-export async function patiently<T>(deadlineMs: number, step: () => T | typeof BUSY): Promise<T> {
+export async function retryWhileBusy<T>(
+  deadlineMs: number,
+  step: () => T | typeof BUSY,
+): Promise<T> {
   const start = performance.now();
   for (;;) {
     try {
