@@ -49,7 +49,8 @@ describe.each(STORES)("a worker on %s that gets no hints", (name) => {
     gap.mode = "none";
     await world.advance(3_000);
     const { id } = await hf.enqueue("work", "late");
-    await world.advance(2_000);
+    // The poll of an idle worker stretches to five seconds.
+    await world.advance(5_500);
     expect(await hf.job(id)).toMatchObject({ status: "succeeded" });
     expect((await hf.counts())["default"]).toMatchObject({ succeeded: 1_301 });
   });

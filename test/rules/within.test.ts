@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   Holdfast,
   NotInTransactionError,
+  PermanentError,
+  type RunningJob,
   TransactionOpenError,
   UnsupportedError,
 } from "../../packages/holdfast/src/index.ts";
@@ -14,11 +16,12 @@ import { sqliteStore } from "../../packages/holdfast/src/stores/sqlite/index.ts"
 
 describe("inside the caller's transaction on sqlite", () => {
   let folder: string;
+  let file: string;
   let hf: Holdfast;
   let db: DatabaseSync;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "holdfast-within-"));
-    const file = join(folder, "app.db");
+    file = join(folder, "app.db");
     hf = new Holdfast({ store: sqliteStore({ file }) });
     await hf.info();
     db = new DatabaseSync(file);
@@ -83,6 +86,111 @@ describe("inside the caller's transaction on sqlite", () => {
     expect(invoices()).toBe(1);
   });
 
+  it("a handler that goes on after its rollback keeps its lease", async () => {
+    const aborts: unknown[] = [];
+    let attempts = 0;
+    hf.define({
+      type: "pay",
+      retry: { maxAttempts: 2, delaysMs: [1] },
+      async run(job) {
+        attempts += 1;
+        if (job.attempt > 1) return "second";
+        job.signal.addEventListener("abort", () => aborts.push(job.signal.reason));
+        db.exec("BEGIN IMMEDIATE");
+        await job.settleWithin(db);
+        db.exec("ROLLBACK");
+        // Longer than its lease: only renewals keep it.
+        await until(() => renewals >= 8);
+        return "first";
+      },
+    });
+    let renewals = 0;
+    const renewing = setInterval(() => (renewals += 1), 100);
+    const receipt = await hf.enqueue("pay", null);
+    await hf.work({ leaseMs: 400, renewMs: 100 });
+    expect(await hf.waitFor(receipt)).toMatchObject({ status: "succeeded", result: "second" });
+    clearInterval(renewing);
+    expect({ aborts, attempts }).toEqual({ aborts: [], attempts: 2 });
+    const job = (await hf.job(receipt.id))!;
+    expect(job).toMatchObject({ attempts: 2, crashes: 0 });
+    expect(job.history[0]!.message).toContain("did not commit");
+  });
+
+  it("a handler's own error after its rollback is the one that counts", async () => {
+    hf.define({
+      type: "pay",
+      retry: { maxAttempts: 3, delaysMs: [1] },
+      async run(job) {
+        db.exec("BEGIN IMMEDIATE");
+        try {
+          await job.settleWithin(db);
+          throw new PermanentError("card refused");
+        } finally {
+          db.exec("ROLLBACK");
+        }
+      },
+    });
+    const receipt = await hf.enqueue("pay", null);
+    await hf.work();
+    expect(await hf.waitFor(receipt)).toMatchObject({ status: "dead", reason: "permanent" });
+    const job = (await hf.job(receipt.id))!;
+    expect(job).toMatchObject({ attempts: 1, error: { message: expect.stringMatching(/card/) } });
+  });
+
+  it("a connection that is closed before the handler ends changes nothing", async () => {
+    const seen: string[] = [];
+    for (const event of ["succeeded", "failed", "dead", "lost"] as const) {
+      hf.on(event, ({ type }) => seen.push(`${type} ${event}`));
+    }
+    const withOwn = async (job: RunningJob, isCommitted: boolean) => {
+      const own = new DatabaseSync(file);
+      own.exec("BEGIN IMMEDIATE");
+      await job.settleWithin(own);
+      own.exec(isCommitted ? "COMMIT" : "ROLLBACK");
+      own.close();
+    };
+    const once = { retry: { maxAttempts: 1 } };
+    hf.define({ type: "kept", ...once, run: (job) => withOwn(job, true) });
+    hf.define({ type: "undone", ...once, run: (job) => withOwn(job, false) });
+    const kept = await hf.enqueue("kept", null);
+    const undone = await hf.enqueue("undone", null);
+    await hf.work({ concurrency: 1 });
+    expect(await hf.waitFor(kept)).toMatchObject({ status: "succeeded" });
+    expect(await hf.waitFor(undone)).toMatchObject({ status: "dead", reason: "failed" });
+    await until(() => seen.length === 3);
+    expect(seen.toSorted()).toEqual(["kept succeeded", "undone dead", "undone failed"]);
+  });
+
+  it("a job that another worker has by now is not said to have succeeded", async () => {
+    const seen: string[] = [];
+    for (const event of ["succeeded", "lost"] as const) hf.on(event, () => seen.push(event));
+    const store = sqliteStore({ file });
+    await store.open();
+    hf.define({
+      type: "pay",
+      async run(job) {
+        db.exec("BEGIN IMMEDIATE");
+        await job.settleWithin(db);
+        db.exec("ROLLBACK");
+        // It is taken from this worker, and somebody else succeeds with it.
+        const except: never[] = [];
+        for (const { id: worker } of await hf.workers.list()) {
+          await store.disown({ worker, queues: ["default"], except });
+        }
+        const queues = [{ queue: "default", limit: 1 }];
+        const { jobs } = await store.lease({ worker: "w", leaseMs: 9_000, limit: 1, queues });
+        const outcome = { kind: "succeed", result: null, resultDropped: false } as const;
+        await store.settle(jobs.map((leased) => ({ ...leased, outcome })));
+      },
+    });
+    const receipt = await hf.enqueue("pay", null);
+    await hf.work();
+    expect(await hf.waitFor(receipt)).toMatchObject({ status: "succeeded" });
+    await until(() => seen.length > 0);
+    expect(seen).toEqual(["lost"]);
+    await store.close();
+  });
+
   it("other writes of that handler get an error at once, not a deadlock", async () => {
     const errors: unknown[] = [];
     const note = (error: unknown) => void errors.push(error);
@@ -115,6 +223,10 @@ describe("inside the caller's transaction on sqlite", () => {
     );
   });
 });
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
 
 describe("inside the caller's transaction on memory", () => {
   it("a store without transactions says so", async () => {

@@ -60,6 +60,8 @@ export type { HoldfastOptions } from "./holdfast-options.ts";
 
 /** How long `close` waits for jobs that run in their callers, unless told otherwise. */
 const GRACE_MS = 10_000;
+/** How long a stop waits until the fleet has heard of it. */
+const LAST_BEAT_MS = 1_000;
 /** How long `close` waits for entries to reach a ledger elsewhere, when no store keeps them. */
 const LAST_ENTRIES_MS = 1_000;
 
@@ -399,12 +401,13 @@ export class Holdfast<
   }
 
   /** It has stopped: the fleet is told, and nothing here remembers it. */
-  #forget(worker: Worker): void {
-    const { fleet, chores } = this.#engine;
+  async #forget(worker: Worker): Promise<void> {
+    const { fleet, chores, runtime } = this.#engine;
     this.#workers.delete(worker);
     fleet.leave(worker);
     if (this.#workers.size === 0) chores.working(false);
     // If this is not heard, its record is gone in twenty seconds.
-    fleet.beat().catch(() => {});
+    const beat = fleet.beat().catch(() => {});
+    await waitAtMost(runtime, beat, LAST_BEAT_MS);
   }
 }

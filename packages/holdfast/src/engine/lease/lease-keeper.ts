@@ -164,7 +164,7 @@ export class LeaseKeeper {
 
   #push(attempt: Attempt): void {
     // What is settled inside a caller's open transaction has its row locked there.
-    if (attempt.settledWithin?.isOpen() || (attempt.isLost && !attempt.isInDoubt)) return;
+    if (attempt.isTransactionOpen || (attempt.isLost && !attempt.isInDoubt)) return;
     const updates = attempt.takeUpdates();
     const renewal = updates ? attempt.renewalWith(updates) : attempt.ref;
     attempt.renewalAsked();
@@ -201,7 +201,7 @@ export class LeaseKeeper {
   #toldKept(attempt: Attempt, sentAt: number): void {
     attempt.renewed(this.leaseEndsAt(sentAt));
     // Its transaction is over, and the job is still ours: it did not commit.
-    if (attempt.settledWithin && !attempt.settledWithin.isOpen()) attempt.rolledBack();
+    if (attempt.settledWithin && !attempt.isTransactionOpen) attempt.rolledBack();
     if (this.#isWatched(attempt)) this.#watch(attempt.leaseEndsAt);
   }
 

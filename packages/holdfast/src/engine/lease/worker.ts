@@ -58,7 +58,7 @@ export interface WorkerHost {
   ) => Promise<NewJob> | NewJob;
   /** Something may wait in the outbox. */
   readonly onOutbox: () => void;
-  readonly onStopped: (worker: Worker) => void;
+  readonly onStopped: (worker: Worker) => Promise<void>;
 }
 
 export class Worker {
@@ -279,6 +279,6 @@ export class Worker {
     this.#settler.giveUp();
     this.#keeper.close();
     this.#phase = "stopped";
-    this.#host.onStopped(this);
+    await this.#host.onStopped(this);
   }
 }

@@ -197,6 +197,15 @@ export class Attempt {
     return this.#settledWithin;
   }
 
+  /** Its transaction has not ended. One that cannot be asked any more has. */
+  get isTransactionOpen(): boolean {
+    try {
+      return this.#settledWithin?.isOpen() ?? false;
+    } catch {
+      return false;
+    }
+  }
+
   /** A transaction in which it was settled did not commit, and no later one has settled it. */
   get wasRolledBack(): boolean {
     return this.#wasRolledBack;

@@ -110,7 +110,7 @@ export class LeasedHost implements AttemptHost {
     const { runtime, watched } = this.#options;
     const { id, queue, fence } = attempt.job;
     const looks = TRANSACTION_PATIENCE_MS / LOOK_EVERY_MS;
-    for (let look = 0; attempt.settledWithin?.isOpen() && look < looks; look += 1) {
+    for (let look = 0; attempt.isTransactionOpen && look < looks; look += 1) {
       await sleep(runtime, LOOK_EVERY_MS);
     }
     for (;;) {
