@@ -1,6 +1,6 @@
 /** Planted bugs around leases: granting, renewing, reaping. */
 import { leasedSnapshot } from "../../../packages/holdfast/src/stores/memory/snapshot.ts";
-import { stand } from "../../../packages/holdfast/src/stores/memory/standing.ts";
+import { stand } from "../../../packages/holdfast/src/stores/memory/placement.ts";
 import type { MemoryJob } from "../../../packages/holdfast/src/stores/memory/state.ts";
 import { inStore, type PlantedBug } from "./planted-bug.ts";
 

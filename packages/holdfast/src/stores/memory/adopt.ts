@@ -5,7 +5,7 @@
 import { HISTORY_LENGTH, LOG_LENGTH, type AdoptedJob } from "../../core/job.ts";
 import type { InsertResult } from "../../core/store.ts";
 import { addJob, blankJob, refusalOf } from "./insert.ts";
-import { stand, standInLine } from "./standing.ts";
+import { moveTo, placeInLine } from "./placement.ts";
 import { queueOf, type MemoryJob, type MemoryState } from "./state.ts";
 
 export function adopt(state: MemoryState, jobs: readonly AdoptedJob[]): InsertResult[] {
@@ -18,8 +18,8 @@ function adoptOne(state: MemoryState, job: AdoptedJob, now: number): InsertResul
   if (refusal !== null) return refusal;
   const stored = adoptedMemoryJob(state, job, now);
   addJob(state, stored, { queue: queueOf(state, job.queue), now });
-  if (job.status === "queued") standInLine(state, stored, now);
-  else stand(state, stored, job.status);
+  if (job.status === "queued") placeInLine(state, stored, now);
+  else moveTo(state, stored, job.status);
   return { outcome: "added", id: job.id };
 }
 

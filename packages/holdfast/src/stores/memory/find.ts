@@ -4,7 +4,7 @@ import { COUNTED_TO } from "../../core/line.ts";
 import type { JobFilter, JobPage, JobRef, PageRequest, QueueCounts } from "../../core/store.ts";
 import { tombstoneOf } from "./moves.ts";
 import { storedSnapshot, summarySnapshot } from "./snapshot.ts";
-import { moveDue } from "./standing.ts";
+import { moveDue } from "./placement.ts";
 import type { MemoryJob, MemoryState } from "./state.ts";
 
 /** A filter that matches nothing must not walk a million jobs in one call. */
@@ -25,7 +25,7 @@ export function place(state: MemoryState, { id }: JobRef): number | null {
   const queue = job && state.queues.get(job.queue);
   if (queue === undefined) return null;
   moveDue(state, queue, { now });
-  if (job?.standing !== "ready") return null;
+  if (job?.placement !== "ready") return null;
   return queue.lines.get(job.group)?.ready.countBefore(job, COUNTED_TO) ?? null;
 }
 

@@ -3,7 +3,7 @@ import type { InsertOptions, InsertResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import { keyHolder, takeKey } from "./keys.ts";
 import { forget, tombstoneOf } from "./moves.ts";
-import { standInLine } from "./standing.ts";
+import { placeInLine } from "./placement.ts";
 import { queueOf, type MemoryJob, type MemoryQueue, type MemoryState } from "./state.ts";
 
 export function insert(
@@ -30,7 +30,7 @@ export function insertOne(
   }
   const stored = newMemoryJob(state, job, now);
   addJob(state, stored, { queue, now });
-  standInLine(state, stored, now);
+  placeInLine(state, stored, now);
   return { outcome: "added", id: job.id };
 }
 
@@ -93,7 +93,7 @@ export function blankJob(
   return {
     seq: ++state.lastSeq,
     status: "queued",
-    standing: null,
+    placement: null,
     slot: 0,
     deleted: false,
     attempts: 0,

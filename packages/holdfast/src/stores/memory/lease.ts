@@ -6,7 +6,7 @@ import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import { capConcerns, heldUntil, isLineFull, isQueueFull } from "./gates.ts";
 import { leasedSnapshot } from "./snapshot.ts";
-import { moveDue, stand } from "./standing.ts";
+import { moveDue, moveTo } from "./placement.ts";
 import type { MemoryJob, MemoryLine, MemoryQueue, MemoryState } from "./state.ts";
 
 /** One call of `lease`, and what has come of it so far. */
@@ -101,7 +101,7 @@ function startAttempt(state: MemoryState, job: MemoryJob, { now, request }: Call
   job.updatedAt = now;
   job.updatesOrder = 0;
   job.isUnstarted = job.crashes > 0;
-  stand(state, job, "processing");
+  moveTo(state, job, "processing");
   return leasedSnapshot(job, { isExhausted });
 }
 

@@ -10,7 +10,7 @@ import type { LinesPage } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import { holdsInForce } from "./gates.ts";
 import { copies } from "./snapshot.ts";
-import { dropIfIdle, moveDue } from "./standing.ts";
+import { dropIfIdle, moveDue } from "./placement.ts";
 import { lineOf, queueOf, type MemoryLine, type MemoryQueue, type MemoryState } from "./state.ts";
 
 export function hold(state: MemoryState, changes: readonly HoldChange[]): void {

@@ -10,7 +10,7 @@
 import type { FinishedStatus } from "../../core/job.ts";
 import type { Why } from "../../core/store.ts";
 import { freeKey, ownKey } from "./keys.ts";
-import { stand, standInLine } from "./standing.ts";
+import { moveTo, placeInLine } from "./placement.ts";
 import { queueOf, type MemoryJob, type MemoryState, type Tombstone } from "./state.ts";
 
 export function finish(
@@ -23,7 +23,7 @@ export function finish(
   job.finishedAt = now;
   job.updatedAt = now;
   if (job.dedupe?.lifetime === "until-finished") freeKey(state, queueOf(state, job.queue), job);
-  stand(state, job, as);
+  moveTo(state, job, as);
   state.wakeups.finished(job.id);
 }
 
@@ -49,7 +49,7 @@ export function requeue(
   job.runAt = runAt;
   job.finishedAt = null;
   job.updatedAt = now;
-  standInLine(state, job, now);
+  placeInLine(state, job, now);
 }
 
 /**
@@ -72,7 +72,7 @@ export function bury(state: MemoryState, job: MemoryJob, now: number): void {
   const queue = queueOf(state, job.queue);
   const keyExpiresAt = ownKey(queue, job)?.expiresAt ?? null;
   if (keyExpiresAt === null) freeKey(state, queue, job);
-  stand(state, job, null);
+  moveTo(state, job, null);
   state.jobs.delete(job.id);
   state.order.delete(job);
   const tombstone: Tombstone = {

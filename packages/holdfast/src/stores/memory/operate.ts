@@ -8,7 +8,7 @@ import { instantAfter } from "./clock.ts";
 import { pageOfJobs } from "./find.ts";
 import { freeKey, ownKey, takeKey } from "./keys.ts";
 import { bury, endCancelled, requeue } from "./moves.ts";
-import { standInLine } from "./standing.ts";
+import { placeInLine } from "./placement.ts";
 import { queueOf, type MemoryJob, type MemoryState } from "./state.ts";
 
 type Answer = Omit<Change, "id">;
@@ -51,7 +51,7 @@ export function reschedule(state: MemoryState, target: Target, due: Due, _why: W
     if (job.status !== "queued") return refused(job);
     job.runAt = dueAt(due, now);
     job.updatedAt = now;
-    standInLine(state, job, now);
+    placeInLine(state, job, now);
     return done("queued");
   });
 }

@@ -9,7 +9,7 @@ import { sweepHolds } from "./gates.ts";
 import type { Heap } from "./heap.ts";
 import { sweepKeys } from "./keys.ts";
 import { bury, forget } from "./moves.ts";
-import { dropIfIdle } from "./standing.ts";
+import { dropIfIdle } from "./placement.ts";
 import type { MemoryJob, MemoryQueue, MemoryState } from "./state.ts";
 
 /** One queue and status, with the policies that are for it. */

@@ -8,7 +8,7 @@
  * - `processing`: in the store, by the end of its lease. `reap` takes those that ran out.
  * - `succeeded`, `dead`, `cancelled`: in its queue, by when it finished. `prune` takes the oldest.
  *
- * `standing.ts` is the only file that moves jobs between these places and keeps the counts.
+ * `placement.ts` is the only file that moves jobs between these places and keeps the counts.
  */
 import type { DedupeKey, FinishedStatus, StoredJob } from "../../core/job.ts";
 import type { Hold } from "../../core/line.ts";
@@ -22,7 +22,7 @@ import { OrderedList } from "./ordered-list.ts";
 import { RecordShelf } from "./record-shelf.ts";
 import { Wakeups } from "./wakeup.ts";
 
-export type Standing = "ready" | "delayed" | "processing" | FinishedStatus;
+export type Placement = "ready" | "delayed" | "processing" | FinishedStatus;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -32,7 +32,7 @@ export interface MemoryJob extends Mutable<Omit<StoredJob, "cancelAsked" | "dedu
   readonly seq: number;
   readonly dedupe: Mutable<DedupeKey> | null;
   /** Null before it is stored and after it is deleted. */
-  standing: Standing | null;
+  placement: Placement | null;
   slot: number;
   deleted: boolean;
   /** The fence of the last settle, so that a repeat is known; null before the first. */

@@ -14,22 +14,22 @@ import {
   type MemoryLine,
   type MemoryQueue,
   type MemoryState,
-  type Standing,
+  type Placement,
 } from "./state.ts";
 
 /** Null takes the job out of every place: it is about to be deleted. */
-export function stand(state: MemoryState, job: MemoryJob, next: Standing | null): void {
+export function moveTo(state: MemoryState, job: MemoryJob, next: Placement | null): void {
   const queue = queueOf(state, job.queue);
   const line = lineOf(queue, job.group);
-  if (job.standing !== null) leave(state, job, { queue, line, from: job.standing });
-  job.standing = next;
+  if (job.placement !== null) leave(state, job, { queue, line, from: job.placement });
+  job.placement = next;
   if (next !== null) enter(state, job, { queue, line, to: next });
   dropIfIdle(queue, line);
 }
 
 /** A queued job stands in its line once it is due, and among the delayed before. */
-export function standInLine(state: MemoryState, job: MemoryJob, now: number): void {
-  stand(state, job, job.runAt <= now ? "ready" : "delayed");
+export function placeInLine(state: MemoryState, job: MemoryJob, now: number): void {
+  moveTo(state, job, job.runAt <= now ? "ready" : "delayed");
   if (job.runAt <= now + WAKE_AHEAD_MS) state.wakeups.queue(job.queue);
 }
 
@@ -45,7 +45,7 @@ export function moveDue(
   for (let moved = 0; moved < atMost; moved++) {
     const job = queue.delayed.peek();
     if (job === undefined || job.runAt > now) return;
-    stand(state, job, "ready");
+    moveTo(state, job, "ready");
   }
 }
 
@@ -58,9 +58,9 @@ export function dropIfIdle(queue: MemoryQueue, line: MemoryLine): void {
 
 function heapOf(
   state: MemoryState,
-  { queue, line, standing }: { queue: MemoryQueue; line: MemoryLine; standing: Standing },
+  { queue, line, placement }: { queue: MemoryQueue; line: MemoryLine; placement: Placement },
 ): Heap<MemoryJob> {
-  switch (standing) {
+  switch (placement) {
     case "ready":
       return line.ready;
     case "delayed":
@@ -68,16 +68,16 @@ function heapOf(
     case "processing":
       return state.leased;
     default:
-      return queue.finished[standing];
+      return queue.finished[placement];
   }
 }
 
 function enter(
   state: MemoryState,
   job: MemoryJob,
-  { queue, line, to }: { queue: MemoryQueue; line: MemoryLine; to: Standing },
+  { queue, line, to }: { queue: MemoryQueue; line: MemoryLine; to: Placement },
 ): void {
-  heapOf(state, { queue, line, standing: to }).push(job);
+  heapOf(state, { queue, line, placement: to }).push(job);
   if (to === "ready") {
     queue.ready++;
     if (line.ready.size === 1) queue.ring.add(line);
@@ -90,9 +90,9 @@ function enter(
 function leave(
   state: MemoryState,
   job: MemoryJob,
-  { queue, line, from }: { queue: MemoryQueue; line: MemoryLine; from: Standing },
+  { queue, line, from }: { queue: MemoryQueue; line: MemoryLine; from: Placement },
 ): void {
-  heapOf(state, { queue, line, standing: from }).remove(job);
+  heapOf(state, { queue, line, placement: from }).remove(job);
   if (from === "ready") {
     queue.ready--;
     if (line.ready.size === 0) queue.ring.remove(line);
