@@ -30,6 +30,7 @@ export class Connection {
   readonly #silent = new Map<string, SilentStatement>();
   readonly #rows = new Map<string, RowStatement<unknown>>();
   readonly #objects = new Map<string, RowStatement<unknown>>();
+  #timesOutside = 0;
 
   constructor(database: DatabaseLike, { isBorrowed = true } = {}) {
     this.database = database;
@@ -89,7 +90,18 @@ export class Connection {
     return statement as RowStatement<Row>;
   }
 
+  /** How often it was seen outside of a transaction of the caller's: what was open before has ended. */
+  get timesOutside(): number {
+    return this.#timesOutside;
+  }
+
   isInTransaction(): boolean {
+    const isInside = this.#asksWhetherInside();
+    if (!isInside) this.#timesOutside++;
+    return isInside;
+  }
+
+  #asksWhetherInside(): boolean {
     const { isTransaction, inTransaction } = this.database;
     const known = isTransaction ?? inTransaction;
     if (known !== undefined) return known;
@@ -112,17 +124,25 @@ export class Connection {
       // Ours, and it could not be rolled back when it failed.
       this.rollback();
     }
-    // A caller may let SQLite wait for the lock. That would stop the event loop: we wait ourselves.
-    const theirTimeout = this.isBorrowed ? Number(this.value("PRAGMA busy_timeout")) : 0;
-    if (theirTimeout > 0) this.database.exec("PRAGMA busy_timeout = 0");
     try {
-      this.silent("BEGIN IMMEDIATE").get();
+      this.withoutWaiting(() => this.silent("BEGIN IMMEDIATE").get());
+      this.#timesOutside++;
       return true;
     } catch (error) {
       if (isBusy(error) || isAlreadyInTransaction(error)) return false;
       throw error;
+    }
+  }
+
+  /** A caller may let SQLite wait for a lock. That would stop the event loop: we wait ourselves. */
+  withoutWaiting<T>(work: () => T): T {
+    const theirTimeout = this.isBorrowed ? Number(this.value("PRAGMA busy_timeout")) : 0;
+    if (theirTimeout <= 0) return work();
+    this.database.exec("PRAGMA busy_timeout = 0");
+    try {
+      return work();
     } finally {
-      if (theirTimeout > 0) this.database.exec(`PRAGMA busy_timeout = ${theirTimeout}`);
+      this.database.exec(`PRAGMA busy_timeout = ${theirTimeout}`);
     }
   }
 

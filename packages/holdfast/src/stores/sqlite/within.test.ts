@@ -171,6 +171,73 @@ describe("a caller's own SQLite transaction", () => {
     assert.equal((await store.count())[0]?.ready, 1);
   });
 
+  it("has ended once it was closed with its connection", async () => {
+    const other = new DatabaseSync(join(folder, "jobs.db"));
+    other.exec("BEGIN IMMEDIATE");
+    const within = inside(other);
+    await within.insert([newJob()]);
+    other.close();
+    assert.equal(within.isOpen(), false);
+  });
+
+  for (const end of ["COMMIT", "ROLLBACK"]) {
+    it(`has ended for ever after ${end}, also if another was begun before anybody looked`, async () => {
+      for (const jobs of [[], [newJob()]]) {
+        tx.exec("BEGIN IMMEDIATE");
+        const within = inside();
+        await within.insert(jobs);
+        tx.exec(`${end}; BEGIN IMMEDIATE`);
+        const next = inside();
+        await next.insert([newJob()]);
+        assert.deepEqual([within.isOpen(), next.isOpen()], [false, true]);
+        await assert.rejects(within.insert([newJob()]), NotInTransactionError);
+        tx.exec("ROLLBACK");
+        assert.deepEqual([within.isOpen(), next.isOpen()], [false, false]);
+      }
+    });
+  }
+
+  it("has ended for ever on the store's own connection once the store has written", async () => {
+    const borrowing = sqliteStore({ database: tx });
+    await borrowing.open();
+    tx.exec("BEGIN IMMEDIATE");
+    const within = borrowing.within?.(tx);
+    assert.equal(within?.isOpen(), true);
+    tx.exec("COMMIT");
+    await borrowing.insert([newJob()]);
+    tx.exec("BEGIN IMMEDIATE");
+    assert.equal(within?.isOpen(), false);
+    tx.exec("ROLLBACK");
+    await borrowing.close();
+  });
+
+  it("stays open whatever happens in savepoints inside of it", async () => {
+    tx.exec("BEGIN IMMEDIATE");
+    const within = inside();
+    tx.exec("SAVEPOINT inner");
+    await inside().insert([newJob()]);
+    tx.exec("ROLLBACK TO inner; RELEASE inner");
+    assert.equal(within.isOpen(), true);
+    await within.insert([newJob()]);
+    tx.exec("COMMIT");
+    assert.equal((await store.count())[0]?.ready, 1);
+  });
+
+  it("stays open while somebody else has the write lock, and is told to wait", async () => {
+    const other = new DatabaseSync(join(folder, "jobs.db"));
+    other.exec("BEGIN IMMEDIATE");
+    tx.exec("BEGIN");
+    const within = inside();
+    await assert.rejects(within.insert([newJob()]), StoreUnavailableError);
+    assert.equal(within.isOpen(), true);
+    other.exec("ROLLBACK");
+    other.close();
+    await within.insert([newJob()]);
+    tx.exec("COMMIT; BEGIN IMMEDIATE");
+    assert.equal(within.isOpen(), false);
+    tx.exec("ROLLBACK");
+  });
+
   it("needs an open store", async () => {
     tx.exec("BEGIN IMMEDIATE");
     const within = inside();

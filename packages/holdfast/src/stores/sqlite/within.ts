@@ -8,6 +8,7 @@
  */
 import { NotInTransactionError } from "../../core/errors.ts";
 import type { WithinTransaction } from "../../core/store.ts";
+import { CallersTransaction } from "./callers-transaction.ts";
 import { Connection } from "./connection.ts";
 import { isDatabaseLike, type DatabaseLike } from "./database-like.ts";
 import { insert } from "./insert.ts";
@@ -36,13 +37,13 @@ const connections = new WeakMap<DatabaseLike, Connection>();
 
 export function within(tx: unknown, options: WithinOptions): WithinTransaction {
   const connection = connectionOf(tx, options);
-  const isOpen = (): boolean => connection.isInTransaction();
-  if (!isOpen()) throw notInTransaction("is not inside a transaction: begin one first");
-  const watch = new EndWatch(connection, options.onEnded);
+  const theirs = transactionOn(connection, options);
+  const watch = new EndWatch(theirs, options.onEnded);
 
   function run<T>(work: (tx: Transaction) => T): T {
     options.mustBeOpen();
-    if (!isOpen()) throw notInTransaction("has ended: begin another");
+    if (!theirs.isOpen()) throw notInTransaction("has ended: begin another");
+    theirs.giveName();
     // One call is all or none, also if the caller catches its error and commits the rest.
     connection.database.exec("SAVEPOINT holdfast_within");
     try {
@@ -65,7 +66,7 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
     async settle(settlements) {
       return settlements.length === 0 ? [] : run((inner) => settle(inner, settlements));
     },
-    isOpen,
+    isOpen: () => theirs.isOpen(),
   };
 }
 
@@ -81,6 +82,12 @@ function connectionOf(tx: unknown, { own, path, realPath }: WithinOptions): Conn
     throw notInTransaction("is connected to another database than this store");
   }
   return known;
+}
+
+function transactionOn(connection: Connection, options: WithinOptions): CallersTransaction {
+  const open = CallersTransaction.on(connection, options);
+  if (open === null) throw notInTransaction("is not inside a transaction: begin one first");
+  return open;
 }
 
 function notInTransaction(what: string): NotInTransactionError {
@@ -101,7 +108,7 @@ function undo(connection: Connection): void {
  * minute in all. Whoever has a transaction open longer than that leaves it to the poll.
  */
 class EndWatch {
-  readonly #connection: Connection;
+  readonly #theirs: CallersTransaction;
   readonly #onEnded: WithinOptions["onEnded"];
   readonly #queues = new Set<string>();
   readonly #finished: string[] = [];
@@ -109,8 +116,8 @@ class EndWatch {
   #added = 0;
   #isWatching = false;
 
-  constructor(connection: Connection, onEnded: WithinOptions["onEnded"]) {
-    this.#connection = connection;
+  constructor(theirs: CallersTransaction, onEnded: WithinOptions["onEnded"]) {
+    this.#theirs = theirs;
     this.#onEnded = onEnded;
   }
 
@@ -125,13 +132,7 @@ class EndWatch {
   }
 
   #look(looks: number): void {
-    let isOpen = false;
-    try {
-      isOpen = this.#connection.isInTransaction();
-    } catch {
-      // Closed by its owner: ended.
-    }
-    if (!isOpen) {
+    if (!this.#theirs.isOpen()) {
       this.#isWatching = false;
       const added = this.#added > 0 ? this.#added : undefined;
       this.#onEnded([...this.#queues], [...this.#finished], added);
