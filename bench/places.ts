@@ -45,6 +45,11 @@ export class Places {
     return master;
   }
 
+  /** An empty one. */
+  fresh(): Promise<string> {
+    return this.#ground.make();
+  }
+
   async describe({ name }: Contender): Promise<string> {
     const place = await this.#ground.make();
     const described = await runTask({

@@ -1,5 +1,5 @@
 /** Holdfast through its front door, from `dist`, as an application would use it. The same on every store. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type * as frontDoor from "../../packages/holdfast/src/index.ts";
 import { CONCURRENCY, type Contender, type Session } from "../contender.ts";
@@ -11,6 +11,9 @@ const DIST =
   OTHER === undefined
     ? new URL("../../packages/holdfast/dist/", import.meta.url)
     : pathToFileURL(`${OTHER}/`);
+/** Builds from before the option was called `group`. */
+const OPTIONS = new URL("core/enqueue-options.js", DIST);
+const isOlder = existsSync(OPTIONS) && readFileSync(OPTIONS, "utf8").includes("groupKey");
 const QUEUE = "bench";
 
 export type AnyStore = frontDoor.Store;
@@ -50,7 +53,7 @@ function sessionOf(hf: frontDoor.Holdfast): Session {
       const answers = await hf.enqueueAll(
         payloads.map((payload, index) =>
           job.of(payload, {
-            ...(groupOf ? { group: groupOf(index) } : {}),
+            ...(groupOf ? { [isOlder ? "groupKey" : "group"]: groupOf(index) } : {}),
             ...(delayMs === undefined ? {} : { delayMs }),
           }),
         ),

@@ -1,6 +1,10 @@
 /** A job is charged for what it did: a start that failed, or that took its process down. For nothing else. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { LeaseLostError, StoreUnavailableError, type Store } from "../../packages/holdfast/src/index.ts";
+import {
+  LeaseLostError,
+  StoreUnavailableError,
+  type Store,
+} from "../../packages/holdfast/src/index.ts";
 import { adoptedJob } from "../../packages/holdfast/src/testing/conformance/new-job.ts";
 import { outage } from "./outage.ts";
 import { openWorld, signal, STORES, type World } from "./world.ts";
