@@ -8,7 +8,9 @@ import { MongoClient, type ClientSession, type Db } from "mongodb";
 import { mongodbStore } from "../../packages/holdfast/src/stores/mongodb/index.ts";
 import { serverUrl } from "./server-desk.ts";
 
-const COLLECTIONS = ["jobs", "fresh", "queues", "lines", "ledger", "records", "outbox", "head"];
+const COLLECTIONS = [
+  ...["jobs", "fresh", "queues", "lines", "ledger", "records", "outbox", "head", "disowned"],
+];
 const PREFIX = "holdfast_";
 
 export interface MongodbDatabase {

@@ -14,7 +14,7 @@ import { edit } from "./edit.ts";
 import { freshJobs } from "./fresh.ts";
 import type { Span } from "./fronts.ts";
 import type { ReadyLine } from "./line-walk.ts";
-import { endCancelled, requeue } from "./moves.ts";
+import { attemptsBefore, putBack } from "./moves.ts";
 import { isTombstone, type AnyJob, type FreshPack, type JobDocument } from "./schema.ts";
 import { inOrder, LINE_ORDER } from "./standing.ts";
 import { Told } from "./told.ts";
@@ -124,6 +124,7 @@ function again(
   const hasLeft = { $lt: [attempts, "$maxAttempts"] };
   const computed = {
     exhausted: { $cond: [hasLeft, "$$REMOVE", true] },
+    unstarted: { $cond: [{ $gt: ["$crashes", 0] }, true, "$$REMOVE"] },
     attempts: { $add: [attempts, { $cond: [hasLeft, 1, 0] }] },
     fence: { $max: [{ $add: [fence, 1] }, now * 1_000] },
     worker: { $literal: worker },
@@ -141,12 +142,8 @@ export async function unclaim(db: Database, jobs: readonly JobDocument[]): Promi
     id: taken._id,
     think(job: AnyJob | null, now: number) {
       if (job === null || isTombstone(job) || !isSameLease(job, taken)) return { answer: null };
-      const attempts = job.attempts - (job.exhausted === true ? 0 : 1);
-      const moment = { now, told: new Told() };
-      const { cancelWhy } = job;
-      const back =
-        cancelWhy == null ? requeue(job, job.runAt, moment) : endCancelled(job, cancelWhy, moment);
-      return { answer: null, changes: { ...back, attempts } };
+      const back = putBack(job, { now, told: new Told() });
+      return { answer: null, changes: { ...back, attempts: attemptsBefore(job) } };
     },
   }));
   await edit(db, edits, { payload: 0 });

@@ -11,6 +11,7 @@ import { adopt } from "./adopt.ts";
 import { Clock } from "./clock.ts";
 import { count, place } from "./count.ts";
 import type { Database } from "./database.ts";
+import { disown } from "./disown.ts";
 import { find } from "./find.ts";
 import { insert } from "./insert.ts";
 import { get } from "./job-view.ts";
@@ -180,6 +181,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     renew: (renewals, leaseMs) => some(renewals, (db) => renew(db, renewals, leaseMs)),
     settle: (settlements) => some(settlements, (db, told) => settle(db, settlements, told)),
     reap: (request) => call((db, told) => reap(db, request, told)),
+    disown: (request) => call((db, told) => disown(db, request, told)),
 
     cancel: (target, why) => call((db, told) => cancel({ db, told }, target, why)),
     revive: (target, how, why) => call((db, told) => revive({ db, told }, target, how, why)),

@@ -9,12 +9,18 @@
  */
 import type { FinishedStatus, JobStatus } from "../../core/job.ts";
 import type { Why } from "../../core/store.ts";
+import { fenceAfter } from "./clock.ts";
 import type { Changes } from "./edit.ts";
 import type { JobDocument, Tombstone } from "./schema.ts";
 import { inLine, isSoon, NOWHERE } from "./standing.ts";
 import type { Told } from "./told.ts";
 
-const LEASE_ENDED: Changes = { leaseUntil: null, exhausted: null, cancelWhy: null };
+const LEASE_ENDED: Changes = {
+  leaseUntil: null,
+  exhausted: null,
+  unstarted: null,
+  cancelWhy: null,
+};
 
 export interface Moment {
   readonly now: number;
@@ -52,6 +58,26 @@ export function requeue(job: JobDocument, runAt: number, { now, told }: Moment):
     finishedAt: null,
     updatedAt: now,
   };
+}
+
+/** What this lease added is taken back: an exhausted one added nothing. */
+export function attemptsBefore({ attempts, exhausted }: JobDocument): number {
+  return attempts - (exhausted === true ? 0 : 1);
+}
+
+/** The lease is over without an outcome. A job whose cancellation was asked for has nobody to hear it. */
+export function putBack(job: JobDocument, moment: Moment): Changes {
+  const { runAt, cancelWhy } = job;
+  return cancelWhy == null ? requeue(job, runAt, moment) : endCancelled(job, cancelWhy, moment);
+}
+
+/**
+ * Back to its place as if nobody had leased it: the attempt is given back, and the fence moves on, or its
+ * holder, if there is one after all, would still be heard.
+ */
+export function takeBack(job: JobDocument, moment: Moment): Changes {
+  const fence = fenceAfter(job.fence, moment.now);
+  return { ...putBack(job, moment), attempts: attemptsBefore(job), fence };
 }
 
 /**

@@ -8,6 +8,7 @@ import { FINISHED_STATUSES, type FinishedStatus } from "../../core/job.ts";
 import type { Retention } from "../../core/store.ts";
 import { endedInPacks } from "./count.ts";
 import { present, type Database } from "./database.ts";
+import { forgetDisowned } from "./disown.ts";
 import type { Document } from "./driver-like.ts";
 import { edit, writtenAs, type Edit } from "./edit.ts";
 import { forget } from "./fresh.ts";
@@ -201,6 +202,7 @@ async function sweep(db: Database, now: number, atMost: number): Promise<void> {
   await tidyPacks(db, now, atMost);
   await forget(db, { gone: { $lte: now }, owed: absent }, atMost);
   await deleteRecords(db, { expiresAt: { $lte: now } }, atMost);
+  await forgetDisowned(db, now);
   const isIdle = { maxActive: absent, weight: absent };
   const held = { $elemMatch: { $or: [{ until: null }, { until: { $gt: now } }] } };
   await db.deleteMany("lines", { ...isIdle, holds: { $not: held } });

@@ -91,6 +91,8 @@ export interface JobDocument {
   readonly exhausted?: true | null;
   /** The count of the last renewal of this lease whose updates were written. */
   readonly updatesOrder?: number | null;
+  /** It had crashed before this lease, and the holder has not said that it starts. */
+  readonly unstarted?: true | null;
   readonly cancelWhy?: Why | null;
   /** Nobody has changed it since it was inserted, so whoever has read it knows it. */
   readonly fresh?: true | null;
@@ -215,6 +217,15 @@ export interface OutboxDocument {
   readonly entries: readonly LedgerEntry[];
 }
 
+/** A worker that never leases again, and what it knew it had. */
+export interface DisownedDocument {
+  /** The worker. */
+  readonly _id: string;
+  /** Id and fence of each of these, see `leaseName`. */
+  readonly except: readonly string[];
+  readonly forgetAt: number;
+}
+
 export interface QueueDocument {
   readonly _id: string;
   readonly holds?: readonly Hold[];
@@ -248,6 +259,7 @@ export const COLLECTIONS = [
   "records",
   "outbox",
   "head",
+  "disowned",
 ] as const;
 export type CollectionName = (typeof COLLECTIONS)[number];
 
