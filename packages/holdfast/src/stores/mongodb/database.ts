@@ -143,9 +143,8 @@ export class Database {
   }
 
   async aggregate<T>(name: CollectionName, pipeline: readonly Document[]): Promise<T[]> {
-    return all<T>(
-      this.collection(name).aggregate([...pipeline], { ...this.#common, ...ONE_BATCH }),
-    );
+    const options = { ...this.#common, ...ONE_BATCH, ...hintFor(matchOf(pipeline)) };
+    return all<T>(this.collection(name).aggregate([...pipeline], options));
   }
 
   /** A stage that goes on with what this pipeline finds. */
@@ -345,6 +344,10 @@ interface Head {
  */
 function hintFor({ _id }: Document): Document {
   return typeof _id === "object" && _id !== null && "$in" in _id ? BY_ID : {};
+}
+
+function matchOf([first]: readonly Document[]): Document {
+  return (first?.["$match"] as Document | undefined) ?? {};
 }
 
 /** The statements of update commands, of at most so many documents in each part. */

@@ -60,7 +60,7 @@ export async function glance(
       ...walked.map((place) => db.unionWith(place, walkOf(place, name))),
       ...(asked === null
         ? []
-        : placesOf(asked).map((place) => db.unionWith(place, stagesOf(name, asked)))),
+        : placesOf(asked).map((place) => db.unionWith(place, stagesOf(name, { ...asked, place })))),
     ]),
     ...halves.map((half) => headsIn(db, name, half)),
   ]);

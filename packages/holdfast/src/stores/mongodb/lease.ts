@@ -9,12 +9,13 @@
  * Everywhere else one looks step by step.
  */
 import { Shares, type Demand } from "../../core/shares.ts";
-import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
+import type { LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { interleave, planTurns, type Plan } from "../../core/turns.ts";
 import {
   candidates,
   claim,
   documentsFor,
+  longestOf,
   MANY_JOBS,
   unclaim,
   upTo,
@@ -23,11 +24,11 @@ import {
 } from "./claim.ts";
 import { Crowds } from "./crowds.ts";
 import type { Database } from "./database.ts";
-import { clearFresh } from "./fresh.ts";
+import { clearFresh, MOST_FRESH_CHARACTERS } from "./fresh.ts";
 import { throughGate, type Gate } from "./gate.ts";
 import { Fronts, type Span } from "./fronts.ts";
 import { glance, type Glance } from "./glance.ts";
-import { leasedOf } from "./job-view.ts";
+import type { LeaseCall } from "./lease-call.ts";
 import { LineWalk, type GroupTurn, type ReadyLine, type Window } from "./line-walk.ts";
 import { moveDue } from "./move-due.ts";
 import { comeBackAt } from "./outlook.ts";
@@ -51,20 +52,10 @@ interface QueueDemand extends Demand {
   readonly queue: QueueDocument;
 }
 
-/** One call of `lease`, and what has come of it so far. */
-interface Call {
-  readonly db: Database;
-  readonly now: number;
-  readonly request: LeaseRequest;
-  readonly jobs: LeasedJob[];
-  /** How many may still come from capped lines. */
-  cappedLeft: number;
-  /** What was seen of its only queue and is not used yet. */
-  glance: Glance | null;
-  /** It did not get all that it wanted, but enough. */
-  isContent: boolean;
-  /** When the next job falls due, if it was seen that nothing else is left to take; else null. */
-  onlyDueAt: number | null;
+interface Turns {
+  readonly queue: QueueDocument;
+  readonly atMost: number;
+  readonly gate: Gate | null;
 }
 
 export class Leases {
@@ -79,16 +70,19 @@ export class Leases {
   readonly #onlyLine = new Map<string, string | null>();
   /** The queues with caps, or with more lines than one look takes in. */
   readonly #unplain = new Set<string>();
+  /** The queue that comes first because the call before had no bytes left for it. */
+  #nextQueue: string | null = null;
 
-  async lease(db: Database, request: LeaseRequest): Promise<LeaseReply> {
+  async lease(db: Database, call: LeaseCall): Promise<LeaseReply> {
+    const { request } = call;
     const names = request.queues.filter(({ limit }) => limit > 0).map(({ queue }) => queue);
     if (names.length === 0) return { jobs: [], nextInMs: null };
-    const { limit, cappedLimit = limit } = request;
+    const { limit } = request;
     const [glance, now] = await Promise.all([this.#glance(db, names, request), db.now()]);
     const queues = glance === null ? await findQueues(db, names) : toArray(glance.queue);
     const demands = demandsOf(request, queues);
-    const fresh = { jobs: [], cappedLeft: cappedLimit, isContent: false, onlyDueAt: null };
-    const call: Call = { db, now, request, glance, ...fresh };
+    call.now = now;
+    call.glance = glance;
     const open = demands.filter(({ queue }) => heldUntil(queue.holds, now) === null);
     if (glance === null || glance.dueAt <= now) {
       // Twice what the call may take keeps ahead of it.
@@ -100,20 +94,41 @@ export class Leases {
       if (glance?.asked?.span === undefined) call.glance = null;
     }
     if (limit > 0) {
-      const rounds = this.#shares.rounds(open, limit);
-      for (let ask = rounds.next(); ask.done !== true;) {
-        const { demand, atMost } = ask.value;
-        ask = rounds.next(await this.#take(call, demand.queue, atMost));
-      }
+      await this.#takeShares(db, call, open);
       // Of many jobs it takes a while, and the first of them can begin.
       if (call.jobs.length < MANY_JOBS) await db.options.clearing.done();
-      if (call.isContent || call.jobs.length >= limit) return { jobs: call.jobs, nextInMs: 0 };
+      const isDone = call.isContent || call.isFull || call.jobs.length >= limit;
+      if (isDone) return { jobs: call.jobs, nextInMs: 0 };
     }
-    const nextAt = call.onlyDueAt ?? (await this.#comeBackAt(call, demands));
+    const nextAt = call.onlyDueAt ?? (await this.#comeBackAt(db, call, demands));
     return { jobs: call.jobs, nextInMs: nextAt === Infinity ? null : Math.max(0, nextAt - now) };
   }
 
-  async #comeBackAt({ db, now, request }: Call, demands: readonly QueueDemand[]): Promise<number> {
+  /** Where a bound in bytes ends a call, the next one begins behind: else the first queue had all bytes. */
+  async #takeShares(db: Database, call: LeaseCall, open: readonly QueueDemand[]): Promise<void> {
+    const start = Math.max(
+      0,
+      open.findIndex(({ name }) => name === this.#nextQueue),
+    );
+    const inTurn = [...open.slice(start), ...open.slice(0, start)];
+    const rounds = this.#shares.rounds(inTurn, call.request.limit);
+    for (let ask = rounds.next(); ask.done !== true;) {
+      const { demand, atMost } = ask.value;
+      const taken = await this.#take(db, call, { queue: demand.queue, atMost });
+      if (call.isFull) {
+        const at = inTurn.indexOf(demand) + (taken > 0 ? 1 : 0);
+        this.#nextQueue = inTurn[at % inTurn.length]?.name ?? null;
+        return;
+      }
+      ask = rounds.next(taken);
+    }
+  }
+
+  async #comeBackAt(
+    db: Database,
+    { now, request }: LeaseCall,
+    demands: readonly QueueDemand[],
+  ): Promise<number> {
     const wantsCapped = (request.cappedLimit ?? request.limit) > 0;
     const looks = demands.map(({ queue }) => comeBackAt(db, queue, { now, wantsCapped }));
     return Math.min(Infinity, ...(await Promise.all(looks)));
@@ -123,7 +138,7 @@ export class Leases {
   async #glance(
     db: Database,
     names: readonly string[],
-    { limit, queues }: LeaseRequest,
+    { limit, queues, maxBytes }: LeaseRequest,
   ): Promise<Glance | null> {
     const [name] = names;
     if (name === undefined || names.length > 1 || this.#unplain.has(name)) return null;
@@ -134,9 +149,11 @@ export class Leases {
     const { skip, perDocument } = this.#reach(name, [{ jobs }]);
     const documents = documentsFor(jobs, { perDocument });
     const line = { queue: name, group: group ?? "" };
-    const asked = { group: line.group, jobs, documents, skip };
-    const span = await this.#part(db, line, { jobs, perDocument });
-    if (span === null) return glance(db, name, asked);
+    const asked = { group: line.group, jobs, longest: longestOf(jobs, maxBytes) };
+    // Of a part that is ours alone nothing may be left behind for a bound in bytes.
+    const isWhole = longestOf(jobs, maxBytes) > MOST_FRESH_CHARACTERS;
+    const span = isWhole ? await this.#part(db, line, { jobs, perDocument }) : null;
+    if (span === null) return glance(db, name, { ...asked, documents, skip });
     const seen = await glance(db, name, { ...asked, documents: jobs, skip: 0, span });
     this.#fronts.saw(name, span, seen.heads);
     return seen;
@@ -182,22 +199,20 @@ export class Leases {
   }
 
   /** Hands out up to so many jobs of this queue, line by line; answers how many. */
-  async #take(call: Call, queue: QueueDocument, atMost: number): Promise<number> {
-    if (!hasCaps(queue)) return this.#takeTurns(call, queue, { atMost, gate: null });
+  async #take(
+    db: Database,
+    call: LeaseCall,
+    { queue, atMost }: { readonly queue: QueueDocument; readonly atMost: number },
+  ): Promise<number> {
+    if (!hasCaps(queue)) return this.#takeTurns(db, call, { queue, atMost, gate: null });
     this.#unplain.add(queue._id);
     const isAllCapped = queue.maxActive !== undefined || queue.maxActivePerGroup !== undefined;
     if (isAllCapped && call.cappedLeft <= 0) return 0;
-    return throughGate(call.db, queue._id, (gate) =>
-      this.#takeTurns(call, queue, { atMost, gate }),
-    );
+    return throughGate(db, queue._id, (gate) => this.#takeTurns(db, call, { queue, atMost, gate }));
   }
 
-  async #takeTurns(
-    call: Call,
-    queue: QueueDocument,
-    { atMost, gate }: { readonly atMost: number; readonly gate: Gate | null },
-  ): Promise<number> {
-    const { db, now } = call;
+  async #takeTurns(db: Database, call: LeaseCall, { queue, atMost, gate }: Turns): Promise<number> {
+    const { now } = call;
     let taken = 0;
     let collisions = 0;
     let isBarren = false;
@@ -214,8 +229,10 @@ export class Leases {
       const ring = ringOf(window, turn);
       const isOneTurn = !window.isAll && !isBarren;
       const most = atATime(Math.min(atMost - taken, window.room), ring.length, isOneTurn);
-      const wanted = { jobs: most, ofCapped: call.cappedLeft };
-      const plan = planTurns(ring, wanted, { current: turn, keyOf: ({ group }) => group });
+      const { cappedLeft: ofCapped } = call;
+      const planFor = (jobs: number): LinesPlan =>
+        planTurns(ring, { jobs, ofCapped }, { current: turn, keyOf: ({ group }) => group });
+      const plan = planFor(most);
       isBarren = plan.quotas.length === 0;
       if (isBarren) {
         if (seen !== null && window.lines.length === 0) call.onlyDueAt = seen.dueAt;
@@ -224,28 +241,36 @@ export class Leases {
         continue;
       }
       rounds = 0;
-      const found = seenBy(seen, plan) ?? (await this.#candidates(db, queue, plan));
+      const found = seenBy(seen, plan) ?? (await this.#candidates(db, call, { queue, plan }));
       if (found.length === 0) {
         this.#crowds.left(queue._id);
         if (++collisions > MOST_COLLISIONS) break;
         continue;
       }
       this.#measure(queue._id, found);
+      const fitting = call.fitting(found);
+      call.isFull = fitting.length === 0;
+      if (call.isFull || !call.beginClaim(queue._id)) break;
       const { worker, leaseMs } = call.request;
       const onTaken = (some: readonly JobDocument[]): void =>
         db.options.clearing.begin(clearFresh(db, some), window.range);
       const isCrowded = this.#crowds.isCrowded(queue._id);
       const how = { queue: queue._id, worker, leaseMs, now, isCrowded, onTaken };
-      const jobs = await claim(db, found, how);
-      if (gate !== null && !(await gate.isOurs())) {
-        await unclaim(db, jobs);
-        break;
-      }
-      this.#turns.set(queue._id, turnAfter(plan, ring, window));
+      const { jobs, failure } = await claim(db, fitting, how);
+      const isOurs = gate === null || (await gate.isOurs());
+      if (isOurs) call.take(jobs);
+      else await unclaim(db, jobs);
+      if (failure !== null) throw failure.error;
+      call.endClaim();
+      if (!isOurs) break;
+      const isCut = fitting.length < found.length;
+      const carried = isCut ? planFor(fitting.length) : plan;
+      this.#turns.set(queue._id, turnAfter(carried, ring, window));
       taken += jobs.length;
       call.cappedLeft -= cappedAmong(jobs, ring);
-      for (const job of jobs) call.jobs.push(leasedOf(job));
-      if (jobs.length === found.length) {
+      call.isFull = isCut && jobs.length > 0;
+      if (call.isFull) break;
+      if (jobs.length === fitting.length) {
         if (seen?.asked?.span === undefined) this.#crowds.alone(queue._id);
         if (isAllOf(seen, window, found)) {
           call.onlyDueAt = seen.dueAt;
@@ -264,11 +289,12 @@ export class Leases {
 
   async #candidates(
     db: Database,
-    { _id: queue }: QueueDocument,
-    { quotas }: LinesPlan,
+    { bytesLeft: bytes }: LeaseCall,
+    { queue, plan }: { readonly queue: QueueDocument; readonly plan: LinesPlan },
   ): Promise<readonly JobDocument[]> {
-    const reach = this.#reach(queue, quotas);
-    return interleave(await candidates(db, queue, { quotas, reach }));
+    const { quotas } = plan;
+    const reach = { ...this.#reach(queue._id, quotas), bytes };
+    return interleave(await candidates(db, queue._id, { quotas, reach }));
   }
 
   /** On to the next window; after the last one, once more through all lines. */

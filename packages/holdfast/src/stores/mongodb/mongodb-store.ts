@@ -15,6 +15,7 @@ import { disown } from "./disown.ts";
 import { find } from "./find.ts";
 import { insert } from "./insert.ts";
 import { get } from "./job-view.ts";
+import { LeaseCall } from "./lease-call.ts";
 import { Leases } from "./lease.ts";
 import { amend, append, read, trim } from "./ledger.ts";
 import { lines } from "./lines-page.ts";
@@ -177,7 +178,11 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
 
     insert: (jobs, options) => some(jobs, (db, told) => insert(db, jobs, { ...options, told })),
     adopt: (jobs) => some(jobs, (db, told) => adopt(db, jobs, told)),
-    lease: (request) => call((db, _, { leases }) => leases.lease(db, request)),
+    lease(request) {
+      const known = new LeaseCall(request);
+      const reply = call((db, _, { leases }) => leases.lease(db, known));
+      return reply.catch((error: unknown) => known.replyDespite(error));
+    },
     renew: (renewals, leaseMs) => some(renewals, (db) => renew(db, renewals, leaseMs)),
     settle: (settlements) => some(settlements, (db, told) => settle(db, settlements, told)),
     reap: (request) => call((db, told) => reap(db, request, told)),

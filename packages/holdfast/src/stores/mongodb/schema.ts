@@ -111,6 +111,8 @@ export interface JobDocument {
   readonly packed?: PackPlace;
   /** Never stored: it was read from a pack of fresh ones. */
   readonly waits?: WaitingPlace;
+  /** Never stored: its payload was too long to be read before it is claimed, and has so many bytes. */
+  readonly unread?: number;
 }
 
 /** Where in which pack a job is. */
