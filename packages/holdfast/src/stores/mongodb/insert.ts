@@ -37,7 +37,9 @@ export async function insert(
   for (let index = 0; index < jobs.length; index++) {
     const job = jobs[index] as NewJob;
     const isAdded = results[index]?.outcome === "added";
-    if (isAdded && isSoon({ runAt: dueTime(job, now), now })) told.queues.add(job.queue);
+    if (!isAdded || !isSoon({ runAt: dueTime(job, now), now })) continue;
+    told.queues.add(job.queue);
+    told.added++;
   }
   return results;
 }

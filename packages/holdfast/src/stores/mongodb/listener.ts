@@ -65,8 +65,8 @@ export class Listener {
     }
   }
 
-  async say({ queues, finished }: Wakeup): Promise<void> {
-    await this.#options.db.say({ from: this.#options.self, queues, finished });
+  async say(wakeup: Wakeup): Promise<void> {
+    await this.#options.db.say({ from: this.#options.self, ...wakeup });
   }
 
   async #mark(): Promise<string> {
@@ -112,8 +112,10 @@ export class Listener {
   }
 
   /** Anybody may write there: what is no message of ours is nothing. */
-  #heard({ queues, finished }: Document): void {
-    if (isTexts(queues) && isTexts(finished)) this.#options.onMessage({ queues, finished });
+  #heard({ queues, finished, added, lot }: Document): void {
+    if (!isTexts(queues) || !isTexts(finished)) return;
+    const isCounted = typeof added === "number" && typeof lot === "number";
+    this.#options.onMessage({ queues, finished, ...(isCounted && { added, lot }) });
   }
 }
 

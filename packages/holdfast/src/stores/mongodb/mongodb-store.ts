@@ -130,10 +130,12 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
   }
 
   /** Hints go out afterwards, and nobody waits for them. */
-  function tell(db: Database, { queues, finished, roomIn, broken }: Told): void {
+  function tell(db: Database, { queues, added, finished, roomIn, broken }: Told): void {
     // A chore does it if this fails.
     unpack(db, broken).catch(() => {});
-    if (queues.size > 0 || finished.length > 0) wakeups.done(queues, finished);
+    if (queues.size > 0 || finished.length > 0) {
+      wakeups.done(queues, finished, added > 0 ? added : undefined);
+    }
     const others = [...roomIn].filter((queue) => !queues.has(queue));
     if (others.length === 0) return;
     caps.cappedAmong(db, others).then(
