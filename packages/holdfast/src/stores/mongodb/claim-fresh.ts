@@ -20,7 +20,7 @@ export interface FreshClaim {
   readonly lease: Document;
   readonly now: number;
   /** Others have got ahead of us lately. */
-  readonly isCrowded: boolean;
+  readonly isContended: boolean;
   /** Hears of those that are to be cleared. */
   readonly onTaken: (jobs: readonly JobDocument[]) => void;
   /** Gets those that are ours, as soon as that is known: a later step may fail. */
@@ -45,7 +45,7 @@ export async function claimFresh(
 async function insertPacks(
   db: Database,
   jobs: readonly JobDocument[],
-  { lease, now, isCrowded, own, past }: FreshClaim & { readonly past: Set<string> },
+  { lease, now, isContended, own, past }: FreshClaim & { readonly past: Set<string> },
 ): Promise<void> {
   // Of one line the next jobs are read meanwhile, and parts were no faster.
   const areOfSeveralLines = jobs[0]?.group !== jobs.at(-1)?.group;
@@ -61,8 +61,8 @@ async function insertPacks(
     }
     if (refused.size === 0) break;
     const lost = parcels.filter((_, index) => refused.has(index)).map((parcel) => parcel.jobs);
-    // In a crowd whoever else wanted them has most likely taken them all.
-    const isOthers = isCrowded && Math.random() < TRUSTED;
+    // Under contention whoever else wanted them has most likely taken them all.
+    const isOthers = isContended && Math.random() < TRUSTED;
     const others = (isOthers ? lost.filter((some) => !isWholePack(some)) : lost).flat();
     if (others.length === 0) break;
     const taken = await takenAmong(db, others, now);

@@ -12,11 +12,11 @@ import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit } from "./edit.ts";
 import { freshJobs, MOST_FRESH_CHARACTERS } from "./fresh.ts";
-import type { Span } from "./fronts.ts";
+import type { Span } from "./shared-cursor.ts";
 import type { Place, ReadyLine } from "./line-walk.ts";
 import { attemptsBefore, putBack } from "./moves.ts";
 import { isTombstone, type AnyJob, type FreshPack, type JobDocument } from "./schema.ts";
-import { inOrder, LINE_ORDER } from "./standing.ts";
+import { inOrder, LINE_ORDER } from "./placement.ts";
 import { Told } from "./told.ts";
 import { wholeJob } from "./whole-job.ts";
 
@@ -29,7 +29,7 @@ export interface Claim {
   readonly leaseMs: number;
   readonly now: number;
   /** Others have got ahead of us lately. */
-  readonly isCrowded: boolean;
+  readonly isContended: boolean;
   /** Hears of fresh jobs that are among the others now. */
   readonly onTaken: (jobs: readonly JobDocument[]) => void;
 }
@@ -40,7 +40,7 @@ export interface Quota {
 }
 
 /** What a leased job needs not carry. */
-const UNSEEN = { result: 0, logs: 0, history: 0, owed: 0 };
+const UNSEEN = { result: 0, logs: 0, history: 0, followUps: 0 };
 
 export interface Claimed {
   /** In the order of the candidates; those that somebody else took are not among them. */
@@ -52,7 +52,7 @@ export interface Claimed {
 export async function claim(
   db: Database,
   found: readonly JobDocument[],
-  { queue, worker, leaseMs, now, isCrowded, onTaken }: Claim,
+  { queue, worker, leaseMs, now, isContended, onTaken }: Claim,
 ): Promise<Claimed> {
   const token = randomUUID();
   const started = {
@@ -71,7 +71,7 @@ export async function claim(
   const others = alone.filter((job) => !isKnown(job)).map(({ _id }) => _id);
   const own: JobDocument[] = [];
   const steps = await Promise.allSettled([
-    claimFresh(db, waiting, { lease: first, now, isCrowded, onTaken, own }),
+    claimFresh(db, waiting, { lease: first, now, isContended, onTaken, own }),
     claimUnchanged(db, unchanged, { lease: first, queue, token, own }),
     claimAgain(db, others, {
       queue,

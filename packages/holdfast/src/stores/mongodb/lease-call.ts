@@ -5,7 +5,7 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { upTo } from "./claim.ts";
-import type { Glance } from "./glance.ts";
+import type { Snapshot } from "./snapshot.ts";
 import { leasedOf } from "./job-view.ts";
 import type { JobDocument } from "./schema.ts";
 
@@ -16,7 +16,7 @@ export class LeaseCall {
   /** How many may still come from capped lines. */
   cappedLeft: number;
   /** What was seen of its only queue and is not used yet. */
-  glance: Glance | null = null;
+  snapshot: Snapshot | null = null;
   /** It did not get all that it wanted, but enough. */
   isContent = false;
   /** The next job would have been more than it may carry. */

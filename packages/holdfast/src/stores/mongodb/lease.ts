@@ -3,9 +3,9 @@
  * (`core/turns.ts`), priority and age inside a line (the index `ready`). Held and full lines are passed by.
  *
  * A queue without caps is leased from by everybody at once: `claim.ts` decides who gets a job. Under
- * caps one call at a time passes the queue's gate and counts what is leased.
+ * caps one call at a time has the queue's lock and counts what is leased.
  *
- * One queue without caps, as most are, is seen in one question (`glance.ts`), unless it has very many lines.
+ * One queue without caps, as most are, is seen in one question (`snapshot.ts`), unless it has very many lines.
  * Everywhere else one looks step by step.
  */
 import { Shares, type Demand } from "../../core/shares.ts";
@@ -22,12 +22,12 @@ import {
   type Quota,
   type Reach,
 } from "./claim.ts";
-import { Crowds } from "./crowds.ts";
+import { Contention } from "./contention.ts";
 import type { Database } from "./database.ts";
 import { clearFresh, MOST_FRESH_CHARACTERS } from "./fresh.ts";
-import { throughGate, type Gate } from "./gate.ts";
-import { Fronts, type Span } from "./fronts.ts";
-import { glance, type Glance } from "./glance.ts";
+import { withQueueLock, type QueueLock } from "./queue-lock.ts";
+import { SharedCursors, type Span } from "./shared-cursor.ts";
+import { takeSnapshot, type Snapshot } from "./snapshot.ts";
 import type { LeaseCall } from "./lease-call.ts";
 import { LineWalk, type GroupTurn, type ReadyLine, type Window } from "./line-walk.ts";
 import { moveDue } from "./move-due.ts";
@@ -55,15 +55,15 @@ interface QueueDemand extends Demand {
 interface Turns {
   readonly queue: QueueDocument;
   readonly atMost: number;
-  readonly gate: Gate | null;
+  readonly lock: QueueLock | null;
 }
 
 export class Leases {
   readonly #shares = new Shares();
   readonly #walk = new LineWalk();
   readonly #turns = new Map<string, GroupTurn>();
-  readonly #crowds = new Crowds();
-  readonly #fronts = new Fronts();
+  readonly #contention = new Contention();
+  readonly #cursors = new SharedCursors();
   /** How many jobs a document of a queue stood for, on average, when it was last leased from. */
   readonly #perDocument = new Map<string, number>();
   /** The group of the line that was a queue's only one; null: it had several. */
@@ -78,20 +78,20 @@ export class Leases {
     const names = request.queues.filter(({ limit }) => limit > 0).map(({ queue }) => queue);
     if (names.length === 0) return { jobs: [], nextInMs: null };
     const { limit } = request;
-    const [glance, now] = await Promise.all([this.#glance(db, names, request), db.now()]);
-    const queues = glance === null ? await findQueues(db, names) : toArray(glance.queue);
+    const [snapshot, now] = await Promise.all([this.#snapshot(db, names, request), db.now()]);
+    const queues = snapshot === null ? await findQueues(db, names) : toArray(snapshot.queue);
     const demands = demandsOf(request, queues);
     call.now = now;
-    call.glance = glance;
+    call.snapshot = snapshot;
     const open = demands.filter(({ queue }) => heldUntil(queue.holds, now) === null);
-    if (glance === null || glance.dueAt <= now) {
+    if (snapshot === null || snapshot.dueAt <= now) {
       // Twice what the call may take keeps ahead of it.
       const moves = open.map(({ name, limit: most }) =>
         moveDue(db, name, { now, atMost: Math.max(200, 2 * most) }),
       );
       await Promise.all(moves);
       // A part of a line that is ours alone is not given up for those that are in it now.
-      if (glance?.asked?.span === undefined) call.glance = null;
+      if (snapshot?.asked?.span === undefined) call.snapshot = null;
     }
     if (limit > 0) {
       await this.#takeShares(db, call, open);
@@ -135,17 +135,17 @@ export class Leases {
   }
 
   /** Of a plain queue that is asked for alone; null for all others. */
-  async #glance(
+  async #snapshot(
     db: Database,
     names: readonly string[],
     { limit, queues, maxBytes }: LeaseRequest,
-  ): Promise<Glance | null> {
+  ): Promise<Snapshot | null> {
     const [name] = names;
     if (name === undefined || names.length > 1 || this.#unplain.has(name)) return null;
     const jobs = Math.min(limit, ...queues.filter((one) => one.limit > 0).map((one) => one.limit));
     if (jobs <= 0) return null;
     const group = this.#onlyLine.get(name);
-    if (group === null) return glance(db, name, null, this.#walk.halvesOf(name));
+    if (group === null) return takeSnapshot(db, name, null, this.#walk.halvesOf(name));
     const { skip, perDocument } = this.#reach(name, [{ jobs }]);
     const documents = documentsFor(jobs, { perDocument });
     const line = { queue: name, group: group ?? "" };
@@ -153,24 +153,24 @@ export class Leases {
     // Of a part that is ours alone nothing may be left behind for a bound in bytes.
     const isWhole = longestOf(jobs, maxBytes) > MOST_FRESH_CHARACTERS;
     const span = isWhole ? await this.#part(db, line, { jobs, perDocument }) : null;
-    if (span === null) return glance(db, name, { ...asked, documents, skip });
-    const seen = await glance(db, name, { ...asked, documents: jobs, skip: 0, span });
-    this.#fronts.saw(name, span, seen.heads);
+    if (span === null) return takeSnapshot(db, name, { ...asked, documents, skip });
+    const seen = await takeSnapshot(db, name, { ...asked, documents: jobs, skip: 0, span });
+    this.#cursors.saw(name, span, seen.heads);
     return seen;
   }
 
-  /** In a crowd, whoever wants many jobs of a line gets a part of it to himself. */
+  /** Under contention, whoever wants many jobs of a line gets a part of it to himself. */
   async #part(
     db: Database,
     line: { readonly queue: string; readonly group: string },
     wanted: { readonly jobs: number; readonly perDocument: number },
   ): Promise<Span | null> {
     const { queue } = line;
-    if (wanted.jobs < MANY_JOBS || !this.#crowds.isCrowded(queue)) return null;
-    const span = this.#fronts.isAlone(queue)
+    if (wanted.jobs < MANY_JOBS || !this.#contention.isContended(queue)) return null;
+    const span = this.#cursors.isAlone(queue)
       ? null
-      : await this.#fronts.advance(db, line, { ...wanted, now: await db.now() });
-    if (span === null) this.#crowds.left(queue);
+      : await this.#cursors.advance(db, line, { ...wanted, now: await db.now() });
+    if (span === null) this.#contention.left(queue);
     return span;
   }
 
@@ -181,7 +181,7 @@ export class Leases {
     if (only === undefined || quotas.length > 1) return { perDocument, skip: 0 };
     const { jobs } = only;
     const documents = documentsFor(jobs, { perDocument });
-    return { perDocument, skip: this.#crowds.skip(queue, { jobs, documents }) };
+    return { perDocument, skip: this.#contention.skip(queue, { jobs, documents }) };
   }
 
   /** For the next look: how many jobs come with a document. */
@@ -190,7 +190,7 @@ export class Leases {
     this.#perDocument.set(queue, found.length / packs.size);
   }
 
-  /** For the next glance. */
+  /** For the next snapshot. */
   #remember(queue: string, { lines }: Window): void {
     const [only] = lines;
     if (this.#walk.isLong(queue)) this.#unplain.add(queue);
@@ -204,14 +204,16 @@ export class Leases {
     call: LeaseCall,
     { queue, atMost }: { readonly queue: QueueDocument; readonly atMost: number },
   ): Promise<number> {
-    if (!hasCaps(queue)) return this.#takeTurns(db, call, { queue, atMost, gate: null });
+    if (!hasCaps(queue)) return this.#takeTurns(db, call, { queue, atMost, lock: null });
     this.#unplain.add(queue._id);
     const isAllCapped = queue.maxActive !== undefined || queue.maxActivePerGroup !== undefined;
     if (isAllCapped && call.cappedLeft <= 0) return 0;
-    return throughGate(db, queue._id, (gate) => this.#takeTurns(db, call, { queue, atMost, gate }));
+    return withQueueLock(db, queue._id, (lock) =>
+      this.#takeTurns(db, call, { queue, atMost, lock }),
+    );
   }
 
-  async #takeTurns(db: Database, call: LeaseCall, { queue, atMost, gate }: Turns): Promise<number> {
+  async #takeTurns(db: Database, call: LeaseCall, { queue, atMost, lock }: Turns): Promise<number> {
     const { now } = call;
     let taken = 0;
     let collisions = 0;
@@ -220,12 +222,12 @@ export class Leases {
     let rounds = 0;
     for (let windows = 0; taken < atMost && windows < MOST_WINDOWS; windows++) {
       const turn = this.#turns.get(queue._id) ?? FIRST_TURN;
-      // Behind the gate one looks again: what counts is what is so there.
-      const seen = gate === null ? call.glance : null;
-      call.glance = null;
+      // Under the lock one looks again: what counts is what is so there.
+      const seen = lock === null ? call.snapshot : null;
+      call.snapshot = null;
       const look = { now, turn, jobs: atMost - taken, isBarren, heads: seen?.heads };
       const window = await this.#walk.look(db, queue, look);
-      if (gate === null) this.#remember(queue._id, window);
+      if (lock === null) this.#remember(queue._id, window);
       const ring = ringOf(window, turn);
       const isOneTurn = !window.isAll && !isBarren;
       const most = atATime(Math.min(atMost - taken, window.room), ring.length, isOneTurn);
@@ -243,7 +245,7 @@ export class Leases {
       rounds = 0;
       const found = seenBy(seen, plan) ?? (await this.#candidates(db, call, { queue, plan }));
       if (found.length === 0) {
-        this.#crowds.left(queue._id);
+        this.#contention.left(queue._id);
         if (++collisions > MOST_COLLISIONS) break;
         continue;
       }
@@ -254,10 +256,10 @@ export class Leases {
       const { worker, leaseMs } = call.request;
       const onTaken = (some: readonly JobDocument[]): void =>
         db.options.clearing.begin(clearFresh(db, some), window.range);
-      const isCrowded = this.#crowds.isCrowded(queue._id);
-      const how = { queue: queue._id, worker, leaseMs, now, isCrowded, onTaken };
+      const isContended = this.#contention.isContended(queue._id);
+      const how = { queue: queue._id, worker, leaseMs, now, isContended, onTaken };
       const { jobs, failure } = await claim(db, fitting, how);
-      const isOurs = gate === null || (await gate.isOurs());
+      const isOurs = lock === null || (await lock.isOurs());
       if (isOurs) call.take(jobs);
       else await unclaim(db, jobs);
       if (failure !== null) throw failure.error;
@@ -271,13 +273,13 @@ export class Leases {
       call.isFull = isCut && jobs.length > 0;
       if (call.isFull) break;
       if (jobs.length === fitting.length) {
-        if (seen?.asked?.span === undefined) this.#crowds.alone(queue._id);
+        if (seen?.asked?.span === undefined) this.#contention.alone(queue._id);
         if (isAllOf(seen, window, found)) {
           call.onlyDueAt = seen.dueAt;
           break;
         }
       } else {
-        this.#crowds.met(queue._id);
+        this.#contention.met(queue._id);
         if (++collisions > MOST_COLLISIONS) break;
       }
       // To look again costs as much for a few as for many: whoever has got most of many is content.
@@ -312,8 +314,8 @@ function demandsOf(request: LeaseRequest, queues: readonly QueueDocument[]): Que
   });
 }
 
-/** The jobs of this plan, if a glance has seen them already. */
-function seenBy(seen: Glance | null, { quotas }: LinesPlan): readonly JobDocument[] | null {
+/** The jobs of this plan, if they are in a snapshot already. */
+function seenBy(seen: Snapshot | null, { quotas }: LinesPlan): readonly JobDocument[] | null {
   const [only] = quotas;
   if (seen?.asked == null || only === undefined || quotas.length > 1) return null;
   const { asked, first } = seen;
@@ -321,12 +323,12 @@ function seenBy(seen: Glance | null, { quotas }: LinesPlan): readonly JobDocumen
   return upTo(only.jobs, first);
 }
 
-/** Has a glance seen that there are no others than these? */
+/** Does a snapshot say that there are no others than these? */
 function isAllOf(
-  seen: Glance | null,
+  seen: Snapshot | null,
   { lines }: Window,
   found: readonly JobDocument[],
-): seen is Glance {
+): seen is Snapshot {
   return seen?.isWhole === true && lines.length === 1 && found.length === seen.first.length;
 }
 

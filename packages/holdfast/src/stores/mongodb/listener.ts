@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Wakeup } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import type { CollectionLike, CursorLike, Document } from "./driver-like.ts";
-import { SAID_AGAIN_MS } from "./ears.ts";
+import { SAID_AGAIN_MS } from "./audience.ts";
 
 const AWAIT_MS = 1_000;
 const REOPEN_MS = 200;
@@ -25,7 +25,7 @@ export interface ListenerOptions {
   isWanted(): boolean;
   readonly wake: CollectionLike;
   onMessage(wakeup: Wakeup): void;
-  /** It hears again after a time without ears. */
+  /** It hears again after a time in which it could not. */
   onHearingAgain(): void;
 }
 

@@ -85,7 +85,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     });
   }
 
-  /** After a time without ears there may be work anywhere. */
+  /** After a time in which nothing was heard there may be work anywhere. */
   async function lookEverywhere(db: Database): Promise<void> {
     try {
       const queues = await db.find<{ _id: string }>("queues", {}, { projection: { _id: 1 } });

@@ -12,7 +12,7 @@ import type { Why } from "../../core/store.ts";
 import { fenceAfter } from "./clock.ts";
 import type { Changes } from "./edit.ts";
 import type { JobDocument, Tombstone } from "./schema.ts";
-import { inLine, isSoon, NOWHERE } from "./standing.ts";
+import { inLine, isSoon, NOWHERE } from "./placement.ts";
 import type { Told } from "./told.ts";
 
 const LEASE_ENDED: Changes = {
@@ -88,7 +88,7 @@ export function bury(
   job: JobDocument,
   { now, remembersMs }: { readonly now: number; readonly remembersMs: number },
 ): Omit<Tombstone, "v"> {
-  const { ids, k, kx, dedupe, owed, from, settledFence } = job;
+  const { ids, k, kx, dedupe, followUps, from, settledFence } = job;
   const keeps = k != null && kx != null && dedupe != null;
   const gone = Math.max(now + remembersMs, keeps ? kx : 0);
   return {
@@ -97,7 +97,7 @@ export function bury(
     ...(ids == null ? {} : { ids }),
     ...(settledFence == null ? {} : { settledFence }),
     ...(keeps ? { k, kx, hash: dedupe.hash } : {}),
-    ...(owed == null ? {} : { owed }),
+    ...(followUps == null ? {} : { followUps }),
     ...(from == null ? {} : { from }),
   };
 }

@@ -77,7 +77,17 @@ async function oldestPast(
 }
 
 const KEPT = {
-  ...{ v: 1, status: 1, finishedAt: 1, settledFence: 1, k: 1, kx: 1, dedupe: 1, owed: 1, from: 1 },
+  ...{
+    v: 1,
+    status: 1,
+    finishedAt: 1,
+    settledFence: 1,
+    k: 1,
+    kx: 1,
+    dedupe: 1,
+    followUps: 1,
+    from: 1,
+  },
   ...{ gone: 1, ids: 1 },
 };
 
@@ -200,7 +210,7 @@ async function sweep(db: Database, now: number, atMost: number): Promise<void> {
   const absent = { $exists: false };
   // First: a pack that is not yet taken apart must not bring back a job that is forgotten.
   await tidyPacks(db, now, atMost);
-  await forget(db, { gone: { $lte: now }, owed: absent }, atMost);
+  await forget(db, { gone: { $lte: now }, followUps: absent }, atMost);
   await deleteRecords(db, { expiresAt: { $lte: now } }, atMost);
   await forgetDisowned(db, now);
   const isIdle = { maxActive: absent, weight: absent };

@@ -11,7 +11,7 @@ import { disownedBy, leaseName, type Disowned } from "./disown.ts";
 import { edit, type Changes, type Edit } from "./edit.ts";
 import { clearIds } from "./fresh.ts";
 import { putBack, takeBack } from "./moves.ts";
-import { payUndone } from "./owed.ts";
+import { carryOutUndone } from "./follow-ups.ts";
 import { endOf, seqAt, SEQS } from "./packs.ts";
 import { isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
 import type { Told } from "./told.ts";
@@ -23,7 +23,7 @@ export async function reap(
   told: Told,
 ): Promise<ReapedJob[]> {
   const now = await db.now();
-  await payUndone(db, now, told);
+  await carryOutUndone(db, now, told);
   await tidyPacks(db, now, TIDIED_AT_ONCE);
   const reaped: ReapedJob[] = [];
   const missed: string[] = [];

@@ -9,7 +9,7 @@
  * - Its memory after deletion is the same document, reduced to a tombstone (`gone`). So a repeated id is
  *   taken, and a repeated settle still finds the fence it wrote.
  * - What must follow from a settle (spawned jobs, ledger entries) is written into the document with the
- *   outcome (`owed`), then done, then cleared; whoever finds it undone does it. Every prefix of that is
+ *   outcome (`followUps`), then done, then cleared; whoever finds it undone does it. Every prefix of that is
  *   harmless, because all ids are fixed beforehand.
  * - Every change gives it a new `v`, and every change that was thought out here and not inside the
  *   server names the `v` it read: of two at once, one is done and the other thinks again.
@@ -102,7 +102,7 @@ export interface JobDocument {
   readonly leased?: string | null;
   /** The status, if it is one that somebody will look for among many: dead or cancelled. */
   readonly halted?: JobStatus | null;
-  readonly owed?: readonly Owed[] | null;
+  readonly followUps?: readonly FollowUp[] | null;
   /** Which settle spawned it. */
   readonly from?: string | null;
   /** Its own, where nothing else keeps a pack from taking it. */
@@ -189,7 +189,7 @@ export interface Tombstone {
   readonly k?: string;
   readonly kx?: number;
   readonly hash?: string;
-  readonly owed?: readonly Owed[];
+  readonly followUps?: readonly FollowUp[];
   readonly from?: string;
   readonly packed?: PackPlace;
 }
@@ -199,7 +199,7 @@ export type AnyJob = JobDocument | Tombstone;
 export type AnyPack = Pack | Stub | (Tombstone & { readonly ids: readonly string[] });
 
 /** What a settle has promised and not yet done. */
-export interface Owed {
+export interface FollowUp {
   /** Of the settle: job and fence. */
   readonly id: string;
   readonly at: number;
@@ -239,7 +239,7 @@ export interface QueueDocument {
   /** Some line of it has, or had, settings or holds. */
   readonly hasLines?: boolean;
   /** Who is leasing under caps right now. */
-  readonly gate?: { readonly by: string; readonly until: number };
+  readonly lock?: { readonly by: string; readonly until: number };
 }
 
 export interface LineDocument {
@@ -290,7 +290,7 @@ export const INDEXES: Readonly<Partial<Record<CollectionName, readonly Document[
     { name: "ids", key: { ids: 1 }, unique: true, sparse: true },
     { name: "out", key: { out: 1 }, sparse: true },
     { name: "gone", key: { gone: 1 }, sparse: true },
-    { name: "owed", key: { "owed.at": 1 }, sparse: true },
+    { name: "followUps", key: { "followUps.at": 1 }, sparse: true },
   ],
   fresh: [
     { name: "ready", key: { ready: 1, group: 1, priority: 1, seq: 1, n: 1 } },

@@ -20,7 +20,7 @@ import { withDeadline } from "../shared/with-deadline.ts";
 export interface WithinOptions extends DatabaseOptions {
   /** Of our collections, as it was found when the store was opened. */
   readonly id: string;
-  /** What the transaction owes to those who listen, once it has ended. */
+  /** What those who listen are to hear of the transaction, once it has ended. */
   readonly onEnded: (told: Told) => void;
   /** Throws if the store is not open. */
   readonly mustBeOpen: () => void;

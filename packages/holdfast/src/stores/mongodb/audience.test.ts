@@ -6,16 +6,16 @@ import {
 } from "../../../../../test/servers/mongodb-place.ts";
 import type { Store, Wakeup } from "../../core/store.ts";
 import { newJobs, QUEUE } from "../../testing/conformance/new-job.ts";
-import { Audience, isHeard, NEWS_MS } from "./ears.ts";
+import { Audience, isHeard, NEWS_MS } from "./audience.ts";
 import { mongodbStore } from "./index.ts";
 
-describe("ears", () => {
+describe("listeners", () => {
   it("are others', and only as long as they last", () => {
-    const ears = { me: 500, you: 200 };
+    const listeners = { me: 500, you: 200 };
     expect(isHeard({}, { self: "me", now: 100 })).toBe(false);
-    expect(isHeard(ears, { self: "me", now: 100 })).toBe(true);
-    expect(isHeard(ears, { self: "me", now: 200 })).toBe(false);
-    expect(isHeard(ears, { self: "you", now: 200 })).toBe(true);
+    expect(isHeard(listeners, { self: "me", now: 100 })).toBe(true);
+    expect(isHeard(listeners, { self: "me", now: 200 })).toBe(false);
+    expect(isHeard(listeners, { self: "you", now: 200 })).toBe(true);
   });
 });
 
