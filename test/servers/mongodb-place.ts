@@ -8,7 +8,9 @@ import { MongoClient, type ClientSession, type Db } from "mongodb";
 import { mongodbStore } from "../../packages/holdfast/src/stores/mongodb/index.ts";
 import { serverUrl } from "./server-desk.ts";
 
-const COLLECTIONS = ["jobs", "fresh", "queues", "lines", "ledger", "records", "outbox", "head"];
+const COLLECTIONS = [
+  ...["jobs", "fresh", "queues", "lines", "ledger", "records", "outbox", "head", "disowned"],
+];
 const PREFIX = "holdfast_";
 
 export interface MongodbDatabase {
@@ -40,14 +42,14 @@ export async function mongodbDatabase(
   };
 }
 
-/** Every job stands in exactly one place, nothing is owed, and what is gone stands nowhere. */
+/** Every job stands in exactly one place, nothing is left to follow, and what is gone stands nowhere. */
 async function checkPlaces(db: Db): Promise<void> {
   for await (const job of db.collection(PREFIX + "jobs").find()) {
     const places = ["ready", "due", "leased"].filter((place) => place in job);
     const wanted = expectedPlaces(String(job["status"]));
     assert.ok(wanted.includes(places.join()), `${job["status"]} stands in "${places.join()}"`);
     assert.equal("leaseUntil" in job, job["status"] === "processing", "only leases end");
-    assert.equal("owed" in job, false, "nothing is owed");
+    assert.equal("followUps" in job, false, "nothing is left to follow");
   }
   for await (const { _id } of db.collection(PREFIX + "fresh").find()) {
     const there = await db.collection(PREFIX + "jobs").countDocuments({ ids: _id });

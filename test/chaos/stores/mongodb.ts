@@ -87,7 +87,7 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** Every job stands in the one place of its status, and no settle owes anything. */
+/** Every job stands in the one place of its status, and nothing is left to follow from a settle. */
 async function misplaced(client: MongoClient): Promise<string[]> {
   const found: string[] = [];
   for await (const job of client.db(DATABASE).collection("holdfast_jobs").find()) {
@@ -95,7 +95,7 @@ async function misplaced(client: MongoClient): Promise<string[]> {
     const status = String(job["status"]);
     const places = ["ready", "due", "leased"].filter((place) => place in job).join(", ");
     if (!placesOf(status).includes(places)) found.push(`${name} is ${status}, and in "${places}"`);
-    if ("owed" in job) found.push(`${name} owes something`);
+    if ("followUps" in job) found.push(`${name} has follow-ups that nobody did`);
   }
   for await (const { _id } of client.db(DATABASE).collection("holdfast_fresh").find()) {
     found.push(`${String(_id)} has not been taken`);

@@ -11,7 +11,7 @@ import { keyOf } from "./keys.ts";
 import { haltedBy } from "./moves.ts";
 import { knowQueues } from "./queue-book.ts";
 import type { JobDocument } from "./schema.ts";
-import { inLine, isSoon, NOWHERE } from "./standing.ts";
+import { inLine, isSoon, NOWHERE } from "./placement.ts";
 import type { Told } from "./told.ts";
 
 export async function adopt(

@@ -20,19 +20,33 @@ export interface FreshClaim {
   readonly lease: Document;
   readonly now: number;
   /** Others have got ahead of us lately. */
-  readonly isCrowded: boolean;
+  readonly isContended: boolean;
   /** Hears of those that are to be cleared. */
   readonly onTaken: (jobs: readonly JobDocument[]) => void;
+  /** Gets those that are ours, as soon as that is known: a later step may fail. */
+  readonly own: JobDocument[];
 }
 
-/** Answers those that are ours now. */
 export async function claimFresh(
   db: Database,
   jobs: readonly JobDocument[],
-  { lease, now, isCrowded, onTaken }: FreshClaim,
-): Promise<JobDocument[]> {
-  const own: JobDocument[] = [];
+  claim: FreshClaim,
+): Promise<void> {
   const past = new Set<string>();
+  try {
+    await insertPacks(db, jobs, { ...claim, past });
+  } finally {
+    for (const { _id } of claim.own) past.add(_id);
+    claim.onTaken(jobs.filter(({ _id }) => past.has(_id)));
+  }
+}
+
+/** `past` gets those that are somebody's already. */
+async function insertPacks(
+  db: Database,
+  jobs: readonly JobDocument[],
+  { lease, now, isContended, own, past }: FreshClaim & { readonly past: Set<string> },
+): Promise<void> {
   // Of one line the next jobs are read meanwhile, and parts were no faster.
   const areOfSeveralLines = jobs[0]?.group !== jobs.at(-1)?.group;
   let left = jobs;
@@ -47,8 +61,8 @@ export async function claimFresh(
     }
     if (refused.size === 0) break;
     const lost = parcels.filter((_, index) => refused.has(index)).map((parcel) => parcel.jobs);
-    // In a crowd whoever else wanted them has most likely taken them all.
-    const isOthers = isCrowded && Math.random() < TRUSTED;
+    // Under contention whoever else wanted them has most likely taken them all.
+    const isOthers = isContended && Math.random() < TRUSTED;
     const others = (isOthers ? lost.filter((some) => !isWholePack(some)) : lost).flat();
     if (others.length === 0) break;
     const taken = await takenAmong(db, others, now);
@@ -57,9 +71,6 @@ export async function claimFresh(
     if (taken.size === 0) break;
     left = others.filter(({ _id }) => !taken.has(_id));
   }
-  for (const { _id } of own) past.add(_id);
-  onTaken(jobs.filter(({ _id }) => past.has(_id)));
-  return own;
 }
 
 /** As they are now that they are in this pack. */

@@ -11,12 +11,12 @@ import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit } from "./edit.ts";
-import { freshJobs } from "./fresh.ts";
-import type { Span } from "./fronts.ts";
-import type { ReadyLine } from "./line-walk.ts";
-import { endCancelled, requeue } from "./moves.ts";
+import { freshJobs, MOST_FRESH_CHARACTERS } from "./fresh.ts";
+import type { Span } from "./shared-cursor.ts";
+import type { Place, ReadyLine } from "./line-walk.ts";
+import { attemptsBefore, putBack } from "./moves.ts";
 import { isTombstone, type AnyJob, type FreshPack, type JobDocument } from "./schema.ts";
-import { inOrder, LINE_ORDER } from "./standing.ts";
+import { inOrder, LINE_ORDER } from "./placement.ts";
 import { Told } from "./told.ts";
 import { wholeJob } from "./whole-job.ts";
 
@@ -29,7 +29,7 @@ export interface Claim {
   readonly leaseMs: number;
   readonly now: number;
   /** Others have got ahead of us lately. */
-  readonly isCrowded: boolean;
+  readonly isContended: boolean;
   /** Hears of fresh jobs that are among the others now. */
   readonly onTaken: (jobs: readonly JobDocument[]) => void;
 }
@@ -40,14 +40,20 @@ export interface Quota {
 }
 
 /** What a leased job needs not carry. */
-const UNSEEN = { result: 0, logs: 0, history: 0, owed: 0 };
+const UNSEEN = { result: 0, logs: 0, history: 0, followUps: 0 };
 
-/** In the order of the candidates; those that somebody else took are not among them. */
+export interface Claimed {
+  /** In the order of the candidates; those that somebody else took are not among them. */
+  readonly jobs: readonly JobDocument[];
+  /** Why nobody knows whether others of them are ours as well; null: these are all. */
+  readonly failure: { readonly error: unknown } | null;
+}
+
 export async function claim(
   db: Database,
   found: readonly JobDocument[],
-  { queue, worker, leaseMs, now, isCrowded, onTaken }: Claim,
-): Promise<JobDocument[]> {
+  { queue, worker, leaseMs, now, isContended, onTaken }: Claim,
+): Promise<Claimed> {
   const token = randomUUID();
   const started = {
     v: token,
@@ -60,48 +66,69 @@ export async function claim(
   // of what one costs that it must compute, and what was read need not be read again.
   const first = { ...started, attempts: 1, fence: now * 1_000, worker, leased: queue };
   const waiting = found.filter(({ waits }) => waits !== undefined);
-  const unchanged = found.filter(({ waits, fresh }) => waits === undefined && fresh === true);
-  const others = found.filter(({ fresh }) => fresh !== true).map(({ _id }) => _id);
-  const claimed = await Promise.all([
-    claimFresh(db, waiting, { lease: first, now, isCrowded, onTaken }),
-    claimUnchanged(db, unchanged, { lease: first, queue, token }),
+  const alone = found.filter(({ waits }) => waits === undefined);
+  const unchanged = alone.filter(isKnown);
+  const others = alone.filter((job) => !isKnown(job)).map(({ _id }) => _id);
+  const own: JobDocument[] = [];
+  const steps = await Promise.allSettled([
+    claimFresh(db, waiting, { lease: first, now, isContended, onTaken, own }),
+    claimUnchanged(db, unchanged, { lease: first, queue, token, own }),
     claimAgain(db, others, {
       queue,
       token,
       update: again({ ...started, updatedAt: now }, { worker, now }),
+      own,
     }),
   ]);
-  const byId = new Map(claimed.flat().map((job) => [job._id, job]));
+  const failed = steps.find((step) => step.status === "rejected");
+  const byId = new Map(own.map((job) => [job._id, job]));
   // One may be among them twice: ready again, and not yet cleared from where it was fresh.
   const ids = new Set(found.map(({ _id }) => _id));
-  return [...ids].flatMap((id) => byId.get(id) ?? []);
+  return {
+    jobs: [...ids].flatMap((id) => byId.get(id) ?? []),
+    failure: failed === undefined ? null : { error: failed.reason },
+  };
+}
+
+/** Nobody has changed it, and all of it was read. */
+function isKnown({ fresh, unread }: JobDocument): boolean {
+  return fresh === true && unread === undefined;
+}
+
+interface Marking {
+  readonly queue: string;
+  readonly token: string;
+  /** Gets those that are ours. */
+  readonly own: JobDocument[];
 }
 
 async function claimUnchanged(
   db: Database,
   jobs: readonly JobDocument[],
-  { lease, queue, token }: { lease: Partial<JobDocument>; queue: string; token: string },
-): Promise<JobDocument[]> {
+  { lease, queue, token, own }: Marking & { readonly lease: Partial<JobDocument> },
+): Promise<void> {
   const ids = jobs.map(({ _id }) => _id);
   const filter = { ready: queue, fresh: true };
   const update = { $set: lease, $unset: { ready: "", fresh: "" } };
   const taken = await db.updateInParts("jobs", [{ ids, filter, update }]);
-  if (taken === 0) return [];
+  if (taken === 0) return;
   const got = taken === ids.length ? null : await marked(db, ids, token);
-  const own = jobs.filter(({ _id }) => got === null || got.has(_id));
-  return own.map((job) => wholeJob({ ...job, ...lease }));
+  for (const job of jobs) {
+    if (got === null || got.has(job._id)) own.push(wholeJob({ ...job, ...lease }));
+  }
 }
 
 async function claimAgain(
   db: Database,
   ids: readonly string[],
-  { queue, token, update }: { queue: string; token: string; update: Document[] },
-): Promise<JobDocument[]> {
-  if (ids.length === 0) return [];
+  { queue, token, update, own }: Marking & { readonly update: Document[] },
+): Promise<void> {
+  if (ids.length === 0) return;
   await db.updateMany("jobs", { _id: { $in: ids }, ready: queue }, update);
   const mine = { _id: { $in: ids }, lease: token };
-  const jobs = await db.find<JobDocument>("jobs", mine, { projection: UNSEEN });
-  return jobs.map(wholeJob);
+  for (const job of await db.find<JobDocument>("jobs", mine, { projection: UNSEEN })) {
+    own.push(wholeJob(job));
+  }
 }
 
 /** Others got ahead: which of them are ours? */
@@ -124,6 +151,7 @@ function again(
   const hasLeft = { $lt: [attempts, "$maxAttempts"] };
   const computed = {
     exhausted: { $cond: [hasLeft, "$$REMOVE", true] },
+    unstarted: { $cond: [{ $gt: ["$crashes", 0] }, true, "$$REMOVE"] },
     attempts: { $add: [attempts, { $cond: [hasLeft, 1, 0] }] },
     fence: { $max: [{ $add: [fence, 1] }, now * 1_000] },
     worker: { $literal: worker },
@@ -141,12 +169,8 @@ export async function unclaim(db: Database, jobs: readonly JobDocument[]): Promi
     id: taken._id,
     think(job: AnyJob | null, now: number) {
       if (job === null || isTombstone(job) || !isSameLease(job, taken)) return { answer: null };
-      const attempts = job.attempts - (job.exhausted === true ? 0 : 1);
-      const moment = { now, told: new Told() };
-      const { cancelWhy } = job;
-      const back =
-        cancelWhy == null ? requeue(job, job.runAt, moment) : endCancelled(job, cancelWhy, moment);
-      return { answer: null, changes: { ...back, attempts } };
+      const back = putBack(job, { now, told: new Told() });
+      return { answer: null, changes: { ...back, attempts: attemptsBefore(job) } };
     },
   }));
   await edit(db, edits, { payload: 0 });
@@ -162,6 +186,8 @@ export interface Reach {
   readonly perDocument: number;
   /** Lets callers who are in each other's way part. */
   readonly skip: number;
+  /** Of payload, in all. Default: no bound. */
+  readonly bytes?: number;
 }
 
 /** The first jobs of each line, line by line: not always as many as its quota. */
@@ -172,7 +198,7 @@ export async function candidates(
 ): Promise<readonly { readonly line: ReadyLine; readonly items: readonly JobDocument[] }[]> {
   const isHeadsOnly = reach.skip === 0 && quotas.every(({ jobs }) => jobs === 1);
   const found = isHeadsOnly
-    ? await findHeads(db, queue, quotas)
+    ? await findHeads(db, queue, { quotas, reach })
     : await findFirst(db, queue, { quotas, reach });
   const byGroup = Map.groupBy(found, ({ group }) => group);
   return quotas.map(({ line, jobs }) => {
@@ -197,14 +223,16 @@ export function upTo(most: number, jobs: readonly JobDocument[]): readonly JobDo
 async function findHeads(
   db: Database,
   queue: string,
-  quotas: readonly Quota[],
+  { quotas, reach }: { readonly quotas: readonly Quota[]; readonly reach: Reach },
 ): Promise<JobDocument[]> {
   const heads = quotas.map(({ line }) => line.head);
   const known = heads.flatMap((head) => ("pack" in head ? freshJobs(head) : []));
   const unread = heads.filter((head) => !("pack" in head)).map(({ _id }) => _id);
   if (unread.length === 0) return known;
   const filter = { _id: { $in: unread }, ready: queue };
-  return [...known, ...(await db.find<JobDocument>("jobs", filter, { projection: UNSEEN }))];
+  const shortened = shorten(longestOf(unread.length, reach.bytes));
+  const stages = [{ $match: filter }, ...shortened, { $project: UNSEEN }];
+  return [...known, ...(await db.aggregate<JobDocument>("jobs", stages))];
 }
 
 /** Only those collections are asked in which a line has any. */
@@ -213,11 +241,17 @@ async function findFirst(
   queue: string,
   { quotas, reach }: { readonly quotas: readonly Quota[]; readonly reach: Reach },
 ): Promise<JobDocument[]> {
-  const { skip } = reach;
-  const looks = quotas.flatMap(({ line: { group, places }, jobs }) => {
+  const { skip, bytes } = reach;
+  const parts = quotas.flatMap(({ line: { group, places }, jobs }) => {
     const documents = documentsFor(jobs, reach);
-    return places.map((name) => ({ name, pipeline: stagesOf(queue, { group, documents, skip }) }));
+    return places.map((place) => ({ place, group, documents }));
   });
+  const total = parts.reduce((sum, { documents }) => sum + documents, 0);
+  const longest = longestOf(total, bytes);
+  const looks = parts.map(({ place, group, documents }) => ({
+    name: place,
+    pipeline: stagesOf(queue, { place, group, documents, skip, longest }),
+  }));
   const [first, ...rest] = looks;
   if (first === undefined) return [];
   const unions = rest.map(({ name, pipeline }) => db.unionWith(name, pipeline));
@@ -244,10 +278,29 @@ export interface Stretch {
   readonly documents: number;
   /** Absent: the first ones. */
   readonly span?: Span;
+  /** A payload of more bytes is not read. */
+  readonly longest: number;
+}
+
+/** So that of so many documents no more than this is read, or hardly more. */
+export function longestOf(documents: number, bytes = Infinity): number {
+  return Math.max(MOST_FRESH_CHARACTERS, Math.floor(bytes / Math.max(1, documents)));
+}
+
+/** Without payloads of more bytes. Whoever claims such a job reads it then. */
+function shorten(longest: number): Document[] {
+  if (longest === Infinity) return [];
+  const bytes = { $strLenBytes: "$payload" };
+  const isLong = { $gt: [bytes, longest] };
+  const unread = { $cond: [isLong, bytes, "$$REMOVE"] };
+  return [{ $set: { unread, payload: { $cond: [isLong, "$$REMOVE", "$payload"] } } }];
 }
 
 /** The documents of a line in their order. */
-export function stagesOf(queue: string, { group, skip, documents, span }: Stretch): Document[] {
+export function stagesOf(
+  queue: string,
+  { place, group, skip, documents, span, longest }: Stretch & { readonly place: Place },
+): Document[] {
   const range =
     span === undefined ? {} : { priority: span.priority, seq: { $gt: span.after, $lte: span.to } };
   return [
@@ -255,6 +308,8 @@ export function stagesOf(queue: string, { group, skip, documents, span }: Stretc
     { $sort: LINE_ORDER },
     ...(skip === 0 ? [] : [{ $skip: skip }]),
     { $limit: documents },
+    // What is fresh is short.
+    ...(place === "jobs" ? shorten(longest) : []),
     { $project: UNSEEN },
   ];
 }

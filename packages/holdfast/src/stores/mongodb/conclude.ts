@@ -3,7 +3,7 @@ import { historyWith, recordedAs } from "../../core/history.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import { instantAfter } from "./clock.ts";
 import type { Changes } from "./edit.ts";
-import { endCancelled, finish, requeue, type Moment } from "./moves.ts";
+import { attemptsBefore, endCancelled, finish, requeue, type Moment } from "./moves.ts";
 import type { JobDocument } from "./schema.ts";
 
 export function conclude(job: JobDocument, outcome: Outcome, moment: Moment): Changes {
@@ -43,7 +43,6 @@ export function conclude(job: JobDocument, outcome: Outcome, moment: Moment): Ch
   }
 }
 
-/** Takes back what this lease added: an exhausted one added nothing. */
 function givenBack(job: JobDocument): Changes {
-  return { attempts: job.attempts - (job.exhausted === true ? 0 : 1) };
+  return { attempts: attemptsBefore(job) };
 }

@@ -5,7 +5,7 @@
 import type { Clearing } from "./clearing.ts";
 import type { Clock } from "./clock.ts";
 import type { CollectionLike, CursorLike, DbLike, Document, SessionLike } from "./driver-like.ts";
-import { isHeard, listening, type Audience, type Ears } from "./ears.ts";
+import { isHeard, listening, type Audience, type Listeners } from "./audience.ts";
 import { duplicatesIn, duplicatesOf } from "./mongodb-error.ts";
 import type { KnownQueues } from "./known-queues.ts";
 import { Numbers, type Reserved } from "./numbers.ts";
@@ -121,9 +121,9 @@ export class Database {
       new: true,
       ...LIGHTLY,
     });
-    const { last: end, now: at, bounds = "", ears = {} } = reply["value"] as Head;
+    const { last: end, now: at, bounds = "", audience: listeners = {} } = reply["value"] as Head;
     // Where the clock stands still, nobody knows for how long.
-    learn(clock.isStill || isHeard(ears, { self, now: at }));
+    learn(clock.isStill || isHeard(listeners, { self, now: at }));
     return { first: end - count + 1, now: clock.saw(at), bounds };
   }
 
@@ -143,9 +143,8 @@ export class Database {
   }
 
   async aggregate<T>(name: CollectionName, pipeline: readonly Document[]): Promise<T[]> {
-    return all<T>(
-      this.collection(name).aggregate([...pipeline], { ...this.#common, ...ONE_BATCH }),
-    );
+    const options = { ...this.#common, ...ONE_BATCH, ...hintFor(matchOf(pipeline)) };
+    return all<T>(this.collection(name).aggregate([...pipeline], options));
   }
 
   /** A stage that goes on with what this pipeline finds. */
@@ -335,7 +334,7 @@ interface Head {
   readonly last: number;
   readonly now: number;
   readonly bounds?: string;
-  readonly ears?: Ears;
+  readonly audience?: Listeners;
 }
 
 /**
@@ -345,6 +344,10 @@ interface Head {
  */
 function hintFor({ _id }: Document): Document {
   return typeof _id === "object" && _id !== null && "$in" in _id ? BY_ID : {};
+}
+
+function matchOf([first]: readonly Document[]): Document {
+  return (first?.["$match"] as Document | undefined) ?? {};
 }
 
 /** The statements of update commands, of at most so many documents in each part. */

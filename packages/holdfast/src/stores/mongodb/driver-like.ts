@@ -54,6 +54,8 @@ export interface ClientLike {
 export interface SessionLike {
   readonly client: ClientLike;
   readonly hasEnded: boolean;
+  /** Another one for each transaction that it begins. */
+  readonly transaction?: unknown;
   inTransaction(): boolean;
 }
 

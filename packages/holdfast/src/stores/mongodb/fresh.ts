@@ -15,6 +15,9 @@ import { having } from "./id-span.ts";
 import { eachList, seqAt } from "./packs.ts";
 import type { FreshPack, JobDocument, Tombstone } from "./schema.ts";
 
+/** Of one job: each lease sends it back to the server. */
+export const MOST_FRESH_CHARACTERS = 4 * 1024;
+
 /** Those in which these jobs wait. */
 export async function packsWith(db: Database, ids: readonly string[]): Promise<FreshPack[]> {
   return ids.length === 0 ? [] : db.find<FreshPack>("fresh", having(ids));

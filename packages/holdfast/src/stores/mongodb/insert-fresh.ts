@@ -5,17 +5,15 @@
 import type { NewJob } from "../../core/job.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
+import { MOST_FRESH_CHARACTERS } from "./fresh.ts";
 import { areBeside, spanOf } from "./id-span.ts";
 import { charactersOf, hasRoom } from "./packs.ts";
-
-/** Of one job: each lease sends it back to the server. */
-const MOST_CHARACTERS = 4 * 1024;
 
 /** Is this new job one that waits there, if nobody else has its id? */
 export function isPlain(job: NewJob): boolean {
   const isDue = job.runAt === null && job.delayMs === 0;
   const mayRun = job.maxAttempts > 0;
-  return isDue && mayRun && job.dedupe === null && charactersOf(job) <= MOST_CHARACTERS;
+  return isDue && mayRun && job.dedupe === null && charactersOf(job) <= MOST_FRESH_CHARACTERS;
 }
 
 export interface FreshCall {

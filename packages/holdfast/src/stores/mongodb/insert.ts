@@ -9,12 +9,12 @@ import type { InsertOptions, InsertResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { countReady } from "./fresh.ts";
-import { throughGate } from "./gate.ts";
+import { withQueueLock } from "./queue-lock.ts";
 import { addFree } from "./busy-key.ts";
 import { insertFresh, isPlain } from "./insert-fresh.ts";
 import { askedKey, keyOf, Standers } from "./keys.ts";
 import type { JobDocument, QueueDocument } from "./schema.ts";
-import { inLine, isSoon } from "./standing.ts";
+import { inLine, isSoon } from "./placement.ts";
 import type { Told } from "./told.ts";
 
 const MOST_ROUNDS = 50;
@@ -37,7 +37,9 @@ export async function insert(
   for (let index = 0; index < jobs.length; index++) {
     const job = jobs[index] as NewJob;
     const isAdded = results[index]?.outcome === "added";
-    if (isAdded && isSoon({ runAt: dueTime(job, now), now })) told.queues.add(job.queue);
+    if (!isAdded || !isSoon({ runAt: dueTime(job, now), now })) continue;
+    told.queues.add(job.queue);
+    told.added++;
   }
   return results;
 }
@@ -83,7 +85,7 @@ async function addJobs(
 /** How many more jobs may wait, by queue; queues without a bound are not in it. */
 type Room = Map<string, { left: number; readonly maxWaiting: number }>;
 
-/** Behind the gates of all bounded queues, in one order for everybody. */
+/** Under the locks of all bounded queues, in one order for everybody. */
 async function inBounds(
   db: Database,
   queues: readonly QueueDocument[],
@@ -104,8 +106,8 @@ async function inBounds(
       room.set(queue._id, { left: Math.max(0, maxWaiting - waiting), maxWaiting });
       return enter(index + 1);
     };
-    // A caller's transaction must not shut a gate that it may keep for long.
-    return db.isInTransaction ? count() : throughGate(db, queue._id, count);
+    // A caller's transaction must not lock a queue that it may keep for long.
+    return db.isInTransaction ? count() : withQueueLock(db, queue._id, count);
   };
   return enter(0);
 }

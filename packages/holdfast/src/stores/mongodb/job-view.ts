@@ -8,7 +8,7 @@ import { handleOf } from "./packs.ts";
 import { isTombstone, type JobDocument } from "./schema.ts";
 
 /** What `find` shows nothing of. */
-export const LONG_PARTS = { checkpoint: 0, steps: 0, logs: 0, history: 0, owed: 0 };
+export const LONG_PARTS = { checkpoint: 0, steps: 0, logs: 0, history: 0, followUps: 0 };
 
 export function summaryOf(job: JobDocument): JobSummary {
   return {
@@ -101,7 +101,7 @@ export async function get(
   refs: readonly JobRef[],
 ): Promise<(StoredJob | "pruned" | null)[]> {
   const ids = refs.map(({ id }) => id);
-  const [{ jobs }, now] = await Promise.all([lookUp(db, ids, { owed: 0 }), db.now()]);
+  const [{ jobs }, now] = await Promise.all([lookUp(db, ids, { followUps: 0 }), db.now()]);
   return ids.map((id) => {
     const job = jobs.get(id);
     if (job === undefined) return null;

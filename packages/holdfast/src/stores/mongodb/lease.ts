@@ -3,31 +3,32 @@
  * (`core/turns.ts`), priority and age inside a line (the index `ready`). Held and full lines are passed by.
  *
  * A queue without caps is leased from by everybody at once: `claim.ts` decides who gets a job. Under
- * caps one call at a time passes the queue's gate and counts what is leased.
+ * caps one call at a time has the queue's lock and counts what is leased.
  *
- * One queue without caps, as most are, is seen in one question (`glance.ts`), unless it has very many lines.
+ * One queue without caps, as most are, is seen in one question (`snapshot.ts`), unless it has very many lines.
  * Everywhere else one looks step by step.
  */
 import { Shares, type Demand } from "../../core/shares.ts";
-import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
+import type { LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { interleave, planTurns, type Plan } from "../../core/turns.ts";
 import {
   candidates,
   claim,
   documentsFor,
+  longestOf,
   MANY_JOBS,
   unclaim,
   upTo,
   type Quota,
   type Reach,
 } from "./claim.ts";
-import { Crowds } from "./crowds.ts";
+import { Contention } from "./contention.ts";
 import type { Database } from "./database.ts";
-import { clearFresh } from "./fresh.ts";
-import { throughGate, type Gate } from "./gate.ts";
-import { Fronts, type Span } from "./fronts.ts";
-import { glance, type Glance } from "./glance.ts";
-import { leasedOf } from "./job-view.ts";
+import { clearFresh, MOST_FRESH_CHARACTERS } from "./fresh.ts";
+import { withQueueLock, type QueueLock } from "./queue-lock.ts";
+import { SharedCursors, type Span } from "./shared-cursor.ts";
+import { takeSnapshot, type Snapshot } from "./snapshot.ts";
+import type { LeaseCall } from "./lease-call.ts";
 import { LineWalk, type GroupTurn, type ReadyLine, type Window } from "./line-walk.ts";
 import { moveDue } from "./move-due.ts";
 import { comeBackAt } from "./outlook.ts";
@@ -51,109 +52,125 @@ interface QueueDemand extends Demand {
   readonly queue: QueueDocument;
 }
 
-/** One call of `lease`, and what has come of it so far. */
-interface Call {
-  readonly db: Database;
-  readonly now: number;
-  readonly request: LeaseRequest;
-  readonly jobs: LeasedJob[];
-  /** How many may still come from capped lines. */
-  cappedLeft: number;
-  /** What was seen of its only queue and is not used yet. */
-  glance: Glance | null;
-  /** It did not get all that it wanted, but enough. */
-  isContent: boolean;
-  /** When the next job falls due, if it was seen that nothing else is left to take; else null. */
-  onlyDueAt: number | null;
+interface Turns {
+  readonly queue: QueueDocument;
+  readonly atMost: number;
+  readonly lock: QueueLock | null;
 }
 
 export class Leases {
   readonly #shares = new Shares();
   readonly #walk = new LineWalk();
   readonly #turns = new Map<string, GroupTurn>();
-  readonly #crowds = new Crowds();
-  readonly #fronts = new Fronts();
+  readonly #contention = new Contention();
+  readonly #cursors = new SharedCursors();
   /** How many jobs a document of a queue stood for, on average, when it was last leased from. */
   readonly #perDocument = new Map<string, number>();
   /** The group of the line that was a queue's only one; null: it had several. */
   readonly #onlyLine = new Map<string, string | null>();
   /** The queues with caps, or with more lines than one look takes in. */
   readonly #unplain = new Set<string>();
+  /** The queue that comes first because the call before had no bytes left for it. */
+  #nextQueue: string | null = null;
 
-  async lease(db: Database, request: LeaseRequest): Promise<LeaseReply> {
+  async lease(db: Database, call: LeaseCall): Promise<LeaseReply> {
+    const { request } = call;
     const names = request.queues.filter(({ limit }) => limit > 0).map(({ queue }) => queue);
     if (names.length === 0) return { jobs: [], nextInMs: null };
-    const { limit, cappedLimit = limit } = request;
-    const [glance, now] = await Promise.all([this.#glance(db, names, request), db.now()]);
-    const queues = glance === null ? await findQueues(db, names) : toArray(glance.queue);
+    const { limit } = request;
+    const [snapshot, now] = await Promise.all([this.#snapshot(db, names, request), db.now()]);
+    const queues = snapshot === null ? await findQueues(db, names) : toArray(snapshot.queue);
     const demands = demandsOf(request, queues);
-    const fresh = { jobs: [], cappedLeft: cappedLimit, isContent: false, onlyDueAt: null };
-    const call: Call = { db, now, request, glance, ...fresh };
+    call.now = now;
+    call.snapshot = snapshot;
     const open = demands.filter(({ queue }) => heldUntil(queue.holds, now) === null);
-    if (glance === null || glance.dueAt <= now) {
+    if (snapshot === null || snapshot.dueAt <= now) {
       // Twice what the call may take keeps ahead of it.
       const moves = open.map(({ name, limit: most }) =>
         moveDue(db, name, { now, atMost: Math.max(200, 2 * most) }),
       );
       await Promise.all(moves);
       // A part of a line that is ours alone is not given up for those that are in it now.
-      if (glance?.asked?.span === undefined) call.glance = null;
+      if (snapshot?.asked?.span === undefined) call.snapshot = null;
     }
     if (limit > 0) {
-      const rounds = this.#shares.rounds(open, limit);
-      for (let ask = rounds.next(); ask.done !== true;) {
-        const { demand, atMost } = ask.value;
-        ask = rounds.next(await this.#take(call, demand.queue, atMost));
-      }
+      await this.#takeShares(db, call, open);
       // Of many jobs it takes a while, and the first of them can begin.
       if (call.jobs.length < MANY_JOBS) await db.options.clearing.done();
-      if (call.isContent || call.jobs.length >= limit) return { jobs: call.jobs, nextInMs: 0 };
+      const isDone = call.isContent || call.isFull || call.jobs.length >= limit;
+      if (isDone) return { jobs: call.jobs, nextInMs: 0 };
     }
-    const nextAt = call.onlyDueAt ?? (await this.#comeBackAt(call, demands));
+    const nextAt = call.onlyDueAt ?? (await this.#comeBackAt(db, call, demands));
     return { jobs: call.jobs, nextInMs: nextAt === Infinity ? null : Math.max(0, nextAt - now) };
   }
 
-  async #comeBackAt({ db, now, request }: Call, demands: readonly QueueDemand[]): Promise<number> {
+  /** Where a bound in bytes ends a call, the next one begins behind: else the first queue had all bytes. */
+  async #takeShares(db: Database, call: LeaseCall, open: readonly QueueDemand[]): Promise<void> {
+    const start = Math.max(
+      0,
+      open.findIndex(({ name }) => name === this.#nextQueue),
+    );
+    const inTurn = [...open.slice(start), ...open.slice(0, start)];
+    const rounds = this.#shares.rounds(inTurn, call.request.limit);
+    for (let ask = rounds.next(); ask.done !== true;) {
+      const { demand, atMost } = ask.value;
+      const taken = await this.#take(db, call, { queue: demand.queue, atMost });
+      if (call.isFull) {
+        const at = inTurn.indexOf(demand) + (taken > 0 ? 1 : 0);
+        this.#nextQueue = inTurn[at % inTurn.length]?.name ?? null;
+        return;
+      }
+      ask = rounds.next(taken);
+    }
+  }
+
+  async #comeBackAt(
+    db: Database,
+    { now, request }: LeaseCall,
+    demands: readonly QueueDemand[],
+  ): Promise<number> {
     const wantsCapped = (request.cappedLimit ?? request.limit) > 0;
     const looks = demands.map(({ queue }) => comeBackAt(db, queue, { now, wantsCapped }));
     return Math.min(Infinity, ...(await Promise.all(looks)));
   }
 
   /** Of a plain queue that is asked for alone; null for all others. */
-  async #glance(
+  async #snapshot(
     db: Database,
     names: readonly string[],
-    { limit, queues }: LeaseRequest,
-  ): Promise<Glance | null> {
+    { limit, queues, maxBytes }: LeaseRequest,
+  ): Promise<Snapshot | null> {
     const [name] = names;
     if (name === undefined || names.length > 1 || this.#unplain.has(name)) return null;
     const jobs = Math.min(limit, ...queues.filter((one) => one.limit > 0).map((one) => one.limit));
     if (jobs <= 0) return null;
     const group = this.#onlyLine.get(name);
-    if (group === null) return glance(db, name, null, this.#walk.halvesOf(name));
+    if (group === null) return takeSnapshot(db, name, null, this.#walk.halvesOf(name));
     const { skip, perDocument } = this.#reach(name, [{ jobs }]);
     const documents = documentsFor(jobs, { perDocument });
     const line = { queue: name, group: group ?? "" };
-    const asked = { group: line.group, jobs, documents, skip };
-    const span = await this.#part(db, line, { jobs, perDocument });
-    if (span === null) return glance(db, name, asked);
-    const seen = await glance(db, name, { ...asked, documents: jobs, skip: 0, span });
-    this.#fronts.saw(name, span, seen.heads);
+    const asked = { group: line.group, jobs, longest: longestOf(jobs, maxBytes) };
+    // Of a part that is ours alone nothing may be left behind for a bound in bytes.
+    const isWhole = longestOf(jobs, maxBytes) > MOST_FRESH_CHARACTERS;
+    const span = isWhole ? await this.#part(db, line, { jobs, perDocument }) : null;
+    if (span === null) return takeSnapshot(db, name, { ...asked, documents, skip });
+    const seen = await takeSnapshot(db, name, { ...asked, documents: jobs, skip: 0, span });
+    this.#cursors.saw(name, span, seen.heads);
     return seen;
   }
 
-  /** In a crowd, whoever wants many jobs of a line gets a part of it to himself. */
+  /** Under contention, whoever wants many jobs of a line gets a part of it to himself. */
   async #part(
     db: Database,
     line: { readonly queue: string; readonly group: string },
     wanted: { readonly jobs: number; readonly perDocument: number },
   ): Promise<Span | null> {
     const { queue } = line;
-    if (wanted.jobs < MANY_JOBS || !this.#crowds.isCrowded(queue)) return null;
-    const span = this.#fronts.isAlone(queue)
+    if (wanted.jobs < MANY_JOBS || !this.#contention.isContended(queue)) return null;
+    const span = this.#cursors.isAlone(queue)
       ? null
-      : await this.#fronts.advance(db, line, { ...wanted, now: await db.now() });
-    if (span === null) this.#crowds.left(queue);
+      : await this.#cursors.advance(db, line, { ...wanted, now: await db.now() });
+    if (span === null) this.#contention.left(queue);
     return span;
   }
 
@@ -164,7 +181,7 @@ export class Leases {
     if (only === undefined || quotas.length > 1) return { perDocument, skip: 0 };
     const { jobs } = only;
     const documents = documentsFor(jobs, { perDocument });
-    return { perDocument, skip: this.#crowds.skip(queue, { jobs, documents }) };
+    return { perDocument, skip: this.#contention.skip(queue, { jobs, documents }) };
   }
 
   /** For the next look: how many jobs come with a document. */
@@ -173,7 +190,7 @@ export class Leases {
     this.#perDocument.set(queue, found.length / packs.size);
   }
 
-  /** For the next glance. */
+  /** For the next snapshot. */
   #remember(queue: string, { lines }: Window): void {
     const [only] = lines;
     if (this.#walk.isLong(queue)) this.#unplain.add(queue);
@@ -182,22 +199,22 @@ export class Leases {
   }
 
   /** Hands out up to so many jobs of this queue, line by line; answers how many. */
-  async #take(call: Call, queue: QueueDocument, atMost: number): Promise<number> {
-    if (!hasCaps(queue)) return this.#takeTurns(call, queue, { atMost, gate: null });
+  async #take(
+    db: Database,
+    call: LeaseCall,
+    { queue, atMost }: { readonly queue: QueueDocument; readonly atMost: number },
+  ): Promise<number> {
+    if (!hasCaps(queue)) return this.#takeTurns(db, call, { queue, atMost, lock: null });
     this.#unplain.add(queue._id);
     const isAllCapped = queue.maxActive !== undefined || queue.maxActivePerGroup !== undefined;
     if (isAllCapped && call.cappedLeft <= 0) return 0;
-    return throughGate(call.db, queue._id, (gate) =>
-      this.#takeTurns(call, queue, { atMost, gate }),
+    return withQueueLock(db, queue._id, (lock) =>
+      this.#takeTurns(db, call, { queue, atMost, lock }),
     );
   }
 
-  async #takeTurns(
-    call: Call,
-    queue: QueueDocument,
-    { atMost, gate }: { readonly atMost: number; readonly gate: Gate | null },
-  ): Promise<number> {
-    const { db, now } = call;
+  async #takeTurns(db: Database, call: LeaseCall, { queue, atMost, lock }: Turns): Promise<number> {
+    const { now } = call;
     let taken = 0;
     let collisions = 0;
     let isBarren = false;
@@ -205,17 +222,19 @@ export class Leases {
     let rounds = 0;
     for (let windows = 0; taken < atMost && windows < MOST_WINDOWS; windows++) {
       const turn = this.#turns.get(queue._id) ?? FIRST_TURN;
-      // Behind the gate one looks again: what counts is what is so there.
-      const seen = gate === null ? call.glance : null;
-      call.glance = null;
+      // Under the lock one looks again: what counts is what is so there.
+      const seen = lock === null ? call.snapshot : null;
+      call.snapshot = null;
       const look = { now, turn, jobs: atMost - taken, isBarren, heads: seen?.heads };
       const window = await this.#walk.look(db, queue, look);
-      if (gate === null) this.#remember(queue._id, window);
+      if (lock === null) this.#remember(queue._id, window);
       const ring = ringOf(window, turn);
       const isOneTurn = !window.isAll && !isBarren;
       const most = atATime(Math.min(atMost - taken, window.room), ring.length, isOneTurn);
-      const wanted = { jobs: most, ofCapped: call.cappedLeft };
-      const plan = planTurns(ring, wanted, { current: turn, keyOf: ({ group }) => group });
+      const { cappedLeft: ofCapped } = call;
+      const planFor = (jobs: number): LinesPlan =>
+        planTurns(ring, { jobs, ofCapped }, { current: turn, keyOf: ({ group }) => group });
+      const plan = planFor(most);
       isBarren = plan.quotas.length === 0;
       if (isBarren) {
         if (seen !== null && window.lines.length === 0) call.onlyDueAt = seen.dueAt;
@@ -224,35 +243,43 @@ export class Leases {
         continue;
       }
       rounds = 0;
-      const found = seenBy(seen, plan) ?? (await this.#candidates(db, queue, plan));
+      const found = seenBy(seen, plan) ?? (await this.#candidates(db, call, { queue, plan }));
       if (found.length === 0) {
-        this.#crowds.left(queue._id);
+        this.#contention.left(queue._id);
         if (++collisions > MOST_COLLISIONS) break;
         continue;
       }
       this.#measure(queue._id, found);
+      const fitting = call.fitting(found);
+      call.isFull = fitting.length === 0;
+      if (call.isFull || !call.beginClaim(queue._id)) break;
       const { worker, leaseMs } = call.request;
       const onTaken = (some: readonly JobDocument[]): void =>
         db.options.clearing.begin(clearFresh(db, some), window.range);
-      const isCrowded = this.#crowds.isCrowded(queue._id);
-      const how = { queue: queue._id, worker, leaseMs, now, isCrowded, onTaken };
-      const jobs = await claim(db, found, how);
-      if (gate !== null && !(await gate.isOurs())) {
-        await unclaim(db, jobs);
-        break;
-      }
-      this.#turns.set(queue._id, turnAfter(plan, ring, window));
+      const isContended = this.#contention.isContended(queue._id);
+      const how = { queue: queue._id, worker, leaseMs, now, isContended, onTaken };
+      const { jobs, failure } = await claim(db, fitting, how);
+      const isOurs = lock === null || (await lock.isOurs());
+      if (isOurs) call.take(jobs);
+      else await unclaim(db, jobs);
+      if (failure !== null) throw failure.error;
+      call.endClaim();
+      if (!isOurs) break;
+      const isCut = fitting.length < found.length;
+      const carried = isCut ? planFor(fitting.length) : plan;
+      this.#turns.set(queue._id, turnAfter(carried, ring, window));
       taken += jobs.length;
       call.cappedLeft -= cappedAmong(jobs, ring);
-      for (const job of jobs) call.jobs.push(leasedOf(job));
-      if (jobs.length === found.length) {
-        if (seen?.asked?.span === undefined) this.#crowds.alone(queue._id);
+      call.isFull = isCut && jobs.length > 0;
+      if (call.isFull) break;
+      if (jobs.length === fitting.length) {
+        if (seen?.asked?.span === undefined) this.#contention.alone(queue._id);
         if (isAllOf(seen, window, found)) {
           call.onlyDueAt = seen.dueAt;
           break;
         }
       } else {
-        this.#crowds.met(queue._id);
+        this.#contention.met(queue._id);
         if (++collisions > MOST_COLLISIONS) break;
       }
       // To look again costs as much for a few as for many: whoever has got most of many is content.
@@ -264,11 +291,12 @@ export class Leases {
 
   async #candidates(
     db: Database,
-    { _id: queue }: QueueDocument,
-    { quotas }: LinesPlan,
+    { bytesLeft: bytes }: LeaseCall,
+    { queue, plan }: { readonly queue: QueueDocument; readonly plan: LinesPlan },
   ): Promise<readonly JobDocument[]> {
-    const reach = this.#reach(queue, quotas);
-    return interleave(await candidates(db, queue, { quotas, reach }));
+    const { quotas } = plan;
+    const reach = { ...this.#reach(queue._id, quotas), bytes };
+    return interleave(await candidates(db, queue._id, { quotas, reach }));
   }
 
   /** On to the next window; after the last one, once more through all lines. */
@@ -286,8 +314,8 @@ function demandsOf(request: LeaseRequest, queues: readonly QueueDocument[]): Que
   });
 }
 
-/** The jobs of this plan, if a glance has seen them already. */
-function seenBy(seen: Glance | null, { quotas }: LinesPlan): readonly JobDocument[] | null {
+/** The jobs of this plan, if they are in a snapshot already. */
+function seenBy(seen: Snapshot | null, { quotas }: LinesPlan): readonly JobDocument[] | null {
   const [only] = quotas;
   if (seen?.asked == null || only === undefined || quotas.length > 1) return null;
   const { asked, first } = seen;
@@ -295,12 +323,12 @@ function seenBy(seen: Glance | null, { quotas }: LinesPlan): readonly JobDocumen
   return upTo(only.jobs, first);
 }
 
-/** Has a glance seen that there are no others than these? */
+/** Does a snapshot say that there are no others than these? */
 function isAllOf(
-  seen: Glance | null,
+  seen: Snapshot | null,
   { lines }: Window,
   found: readonly JobDocument[],
-): seen is Glance {
+): seen is Snapshot {
   return seen?.isWhole === true && lines.length === 1 && found.length === seen.first.length;
 }
 

@@ -12,7 +12,7 @@ import type { Document } from "./driver-like.ts";
 import { eachList } from "./packs.ts";
 import { runningIn } from "./running.ts";
 import type { FreshPack, LineDocument, QueueDocument } from "./schema.ts";
-import { inOrder, lineStages } from "./standing.ts";
+import { inOrder, lineStages } from "./placement.ts";
 import { hasCaps, heldUntil } from "./queue-book.ts";
 
 /** Somewhat more than a call can want. */

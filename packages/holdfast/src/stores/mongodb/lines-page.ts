@@ -10,7 +10,7 @@ import { moveDue } from "./move-due.ts";
 import { findQueues, holdsInForce } from "./queue-book.ts";
 import { runningIn } from "./running.ts";
 import type { JobDocument, LineDocument, QueueDocument } from "./schema.ts";
-import { inOrder, LINE_ORDER, lineStages } from "./standing.ts";
+import { inOrder, LINE_ORDER, lineStages } from "./placement.ts";
 
 const MOVE_AT_MOST = 1_000;
 

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Wakeup } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import type { CollectionLike, CursorLike, Document } from "./driver-like.ts";
-import { SAID_AGAIN_MS } from "./ears.ts";
+import { SAID_AGAIN_MS } from "./audience.ts";
 
 const AWAIT_MS = 1_000;
 const REOPEN_MS = 200;
@@ -25,7 +25,7 @@ export interface ListenerOptions {
   isWanted(): boolean;
   readonly wake: CollectionLike;
   onMessage(wakeup: Wakeup): void;
-  /** It hears again after a time without ears. */
+  /** It hears again after a time in which it could not. */
   onHearingAgain(): void;
 }
 
@@ -65,8 +65,8 @@ export class Listener {
     }
   }
 
-  async say({ queues, finished }: Wakeup): Promise<void> {
-    await this.#options.db.say({ from: this.#options.self, queues, finished });
+  async say(wakeup: Wakeup): Promise<void> {
+    await this.#options.db.say({ from: this.#options.self, ...wakeup });
   }
 
   async #mark(): Promise<string> {
@@ -112,8 +112,10 @@ export class Listener {
   }
 
   /** Anybody may write there: what is no message of ours is nothing. */
-  #heard({ queues, finished }: Document): void {
-    if (isTexts(queues) && isTexts(finished)) this.#options.onMessage({ queues, finished });
+  #heard({ queues, finished, added, lot }: Document): void {
+    if (!isTexts(queues) || !isTexts(finished)) return;
+    const isCounted = typeof added === "number" && typeof lot === "number";
+    this.#options.onMessage({ queues, finished, ...(isCounted && { added, lot }) });
   }
 }
 

@@ -11,9 +11,11 @@ import { adopt } from "./adopt.ts";
 import { Clock } from "./clock.ts";
 import { count, place } from "./count.ts";
 import type { Database } from "./database.ts";
+import { disown } from "./disown.ts";
 import { find } from "./find.ts";
 import { insert } from "./insert.ts";
 import { get } from "./job-view.ts";
+import { LeaseCall } from "./lease-call.ts";
 import { Leases } from "./lease.ts";
 import { amend, append, read, trim } from "./ledger.ts";
 import { lines } from "./lines-page.ts";
@@ -83,7 +85,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     });
   }
 
-  /** After a time without ears there may be work anywhere. */
+  /** After a time in which nothing was heard there may be work anywhere. */
   async function lookEverywhere(db: Database): Promise<void> {
     try {
       const queues = await db.find<{ _id: string }>("queues", {}, { projection: { _id: 1 } });
@@ -128,10 +130,12 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
   }
 
   /** Hints go out afterwards, and nobody waits for them. */
-  function tell(db: Database, { queues, finished, roomIn, broken }: Told): void {
+  function tell(db: Database, { queues, added, finished, roomIn, broken }: Told): void {
     // A chore does it if this fails.
     unpack(db, broken).catch(() => {});
-    if (queues.size > 0 || finished.length > 0) wakeups.done(queues, finished);
+    if (queues.size > 0 || finished.length > 0) {
+      wakeups.done(queues, finished, added > 0 ? added : undefined);
+    }
     const others = [...roomIn].filter((queue) => !queues.has(queue));
     if (others.length === 0) return;
     caps.cappedAmong(db, others).then(
@@ -176,10 +180,15 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
 
     insert: (jobs, options) => some(jobs, (db, told) => insert(db, jobs, { ...options, told })),
     adopt: (jobs) => some(jobs, (db, told) => adopt(db, jobs, told)),
-    lease: (request) => call((db, _, { leases }) => leases.lease(db, request)),
+    lease(request) {
+      const known = new LeaseCall(request);
+      const reply = call((db, _, { leases }) => leases.lease(db, known));
+      return reply.catch((error: unknown) => known.replyDespite(error));
+    },
     renew: (renewals, leaseMs) => some(renewals, (db) => renew(db, renewals, leaseMs)),
     settle: (settlements) => some(settlements, (db, told) => settle(db, settlements, told)),
     reap: (request) => call((db, told) => reap(db, request, told)),
+    disown: (request) => call((db, told) => disown(db, request, told)),
 
     cancel: (target, why) => call((db, told) => cancel({ db, told }, target, why)),
     revive: (target, how, why) => call((db, told) => revive({ db, told }, target, how, why)),

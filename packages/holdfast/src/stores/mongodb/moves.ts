@@ -9,12 +9,18 @@
  */
 import type { FinishedStatus, JobStatus } from "../../core/job.ts";
 import type { Why } from "../../core/store.ts";
+import { fenceAfter } from "./clock.ts";
 import type { Changes } from "./edit.ts";
 import type { JobDocument, Tombstone } from "./schema.ts";
-import { inLine, isSoon, NOWHERE } from "./standing.ts";
+import { inLine, isSoon, NOWHERE } from "./placement.ts";
 import type { Told } from "./told.ts";
 
-const LEASE_ENDED: Changes = { leaseUntil: null, exhausted: null, cancelWhy: null };
+const LEASE_ENDED: Changes = {
+  leaseUntil: null,
+  exhausted: null,
+  unstarted: null,
+  cancelWhy: null,
+};
 
 export interface Moment {
   readonly now: number;
@@ -54,6 +60,26 @@ export function requeue(job: JobDocument, runAt: number, { now, told }: Moment):
   };
 }
 
+/** What this lease added is taken back: an exhausted one added nothing. */
+export function attemptsBefore({ attempts, exhausted }: JobDocument): number {
+  return attempts - (exhausted === true ? 0 : 1);
+}
+
+/** The lease is over without an outcome. A job whose cancellation was asked for has nobody to hear it. */
+export function putBack(job: JobDocument, moment: Moment): Changes {
+  const { runAt, cancelWhy } = job;
+  return cancelWhy == null ? requeue(job, runAt, moment) : endCancelled(job, cancelWhy, moment);
+}
+
+/**
+ * Back to its place as if nobody had leased it: the attempt is given back, and the fence moves on, or its
+ * holder, if there is one after all, would still be heard.
+ */
+export function takeBack(job: JobDocument, moment: Moment): Changes {
+  const fence = fenceAfter(job.fence, moment.now);
+  return { ...putBack(job, moment), attempts: attemptsBefore(job), fence };
+}
+
 /**
  * Deletes the job and remembers its id and its last settle. A key with a time of its own stays, and
  * then the id is remembered as long as the key: a duplicate is told that id.
@@ -62,7 +88,7 @@ export function bury(
   job: JobDocument,
   { now, remembersMs }: { readonly now: number; readonly remembersMs: number },
 ): Omit<Tombstone, "v"> {
-  const { ids, k, kx, dedupe, owed, from, settledFence } = job;
+  const { ids, k, kx, dedupe, followUps, from, settledFence } = job;
   const keeps = k != null && kx != null && dedupe != null;
   const gone = Math.max(now + remembersMs, keeps ? kx : 0);
   return {
@@ -71,7 +97,7 @@ export function bury(
     ...(ids == null ? {} : { ids }),
     ...(settledFence == null ? {} : { settledFence }),
     ...(keeps ? { k, kx, hash: dedupe.hash } : {}),
-    ...(owed == null ? {} : { owed }),
+    ...(followUps == null ? {} : { followUps }),
     ...(from == null ? {} : { from }),
   };
 }

@@ -19,7 +19,7 @@ import {
   type DbLike,
   type Document,
 } from "./driver-like.ts";
-import { Audience } from "./ears.ts";
+import { Audience } from "./audience.ts";
 import { KnownQueues } from "./known-queues.ts";
 import { codeOf, storeError } from "./mongodb-error.ts";
 import { COLLECTIONS, INDEXES, type CollectionName } from "./schema.ts";

@@ -11,7 +11,7 @@ import { matches, pageOfIds, wasSo } from "./find.ts";
 import { keyOf, Standers } from "./keys.ts";
 import { bury, endCancelled, requeue } from "./moves.ts";
 import { isTombstone, type JobDocument } from "./schema.ts";
-import { inLine, isSoon } from "./standing.ts";
+import { inLine, isSoon } from "./placement.ts";
 import type { Told } from "./told.ts";
 import { wholeJob } from "./whole-job.ts";
 

@@ -78,10 +78,10 @@ async function look(jobs: number): Promise<readonly JobDocument[]> {
 async function claimAs(worker: string, found: readonly JobDocument[]): Promise<JobDocument[]> {
   const taken: JobDocument[] = [];
   const onTaken = (jobs: readonly JobDocument[]): void => void taken.push(...jobs);
-  const how = { queue: QUEUE, worker, leaseMs: LONG_MS, now: NOW, isCrowded: false, onTaken };
-  const claimed = await claim(db, found, how);
+  const how = { queue: QUEUE, worker, leaseMs: LONG_MS, now: NOW, isContended: false, onTaken };
+  const { jobs } = await claim(db, found, how);
   await clearFresh(db, taken);
-  return claimed;
+  return [...jobs];
 }
 
 describe("between the look and the claim", () => {

@@ -8,6 +8,7 @@ import { FINISHED_STATUSES, type FinishedStatus } from "../../core/job.ts";
 import type { Retention } from "../../core/store.ts";
 import { endedInPacks } from "./count.ts";
 import { present, type Database } from "./database.ts";
+import { forgetDisowned } from "./disown.ts";
 import type { Document } from "./driver-like.ts";
 import { edit, writtenAs, type Edit } from "./edit.ts";
 import { forget } from "./fresh.ts";
@@ -76,7 +77,17 @@ async function oldestPast(
 }
 
 const KEPT = {
-  ...{ v: 1, status: 1, finishedAt: 1, settledFence: 1, k: 1, kx: 1, dedupe: 1, owed: 1, from: 1 },
+  ...{
+    v: 1,
+    status: 1,
+    finishedAt: 1,
+    settledFence: 1,
+    k: 1,
+    kx: 1,
+    dedupe: 1,
+    followUps: 1,
+    from: 1,
+  },
   ...{ gone: 1, ids: 1 },
 };
 
@@ -199,8 +210,9 @@ async function sweep(db: Database, now: number, atMost: number): Promise<void> {
   const absent = { $exists: false };
   // First: a pack that is not yet taken apart must not bring back a job that is forgotten.
   await tidyPacks(db, now, atMost);
-  await forget(db, { gone: { $lte: now }, owed: absent }, atMost);
+  await forget(db, { gone: { $lte: now }, followUps: absent }, atMost);
   await deleteRecords(db, { expiresAt: { $lte: now } }, atMost);
+  await forgetDisowned(db, now);
   const isIdle = { maxActive: absent, weight: absent };
   const held = { $elemMatch: { $or: [{ until: null }, { until: { $gt: now } }] } };
   await db.deleteMany("lines", { ...isIdle, holds: { $not: held } });

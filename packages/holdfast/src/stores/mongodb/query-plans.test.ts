@@ -69,6 +69,11 @@ async function jobs(limit: number) {
 const VERBS: Readonly<Record<string, () => Promise<unknown>>> = {
   insert: () => store.insert(newJobs(5)),
   lease: () => jobs(5),
+  "lease with a bound in bytes": () => store.lease(leaseRequest(5, { maxBytes: 100_000 })),
+  "lease and disown": async () => {
+    await jobs(5);
+    await store.disown({ worker: leaseRequest(5).worker, queues: [QUEUE], except: [] });
+  },
   "lease, renew and settle": async () => {
     const leased = await jobs(4);
     await store.renew(leased.map(leaseRef), LONG_MS);

@@ -26,7 +26,7 @@ function ignoreDuplicates(error: unknown): void {
 }
 
 export async function findQueues(db: Database, names: readonly string[]): Promise<QueueDocument[]> {
-  return db.find<QueueDocument>("queues", { _id: { $in: names } }, { projection: { gate: 0 } });
+  return db.find<QueueDocument>("queues", { _id: { $in: names } }, { projection: { lock: 0 } });
 }
 
 export function hasCaps({ maxActive, maxActivePerGroup, hasLineCaps }: QueueDocument): boolean {

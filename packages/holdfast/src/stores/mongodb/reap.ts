@@ -7,10 +7,11 @@ import { historyWith } from "../../core/history.ts";
 import type { ReapedJob } from "../../core/store.ts";
 import { fenceAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
-import { edit, type Edit } from "./edit.ts";
+import { disownedBy, leaseName, type Disowned } from "./disown.ts";
+import { edit, type Changes, type Edit } from "./edit.ts";
 import { clearIds } from "./fresh.ts";
-import { endCancelled, requeue } from "./moves.ts";
-import { payUndone } from "./owed.ts";
+import { putBack, takeBack } from "./moves.ts";
+import { carryOutUndone } from "./follow-ups.ts";
 import { endOf, seqAt, SEQS } from "./packs.ts";
 import { isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
 import type { Told } from "./told.ts";
@@ -22,14 +23,16 @@ export async function reap(
   told: Told,
 ): Promise<ReapedJob[]> {
   const now = await db.now();
-  await payUndone(db, now, told);
+  await carryOutUndone(db, now, told);
   await tidyPacks(db, now, TIDIED_AT_ONCE);
   const reaped: ReapedJob[] = [];
   const missed: string[] = [];
   for (let round = 0; reaped.length < limit && round < MOST_ROUNDS; round++) {
-    const ids = await expired(db, { now, limit: limit - reaped.length, missed });
-    if (ids.length === 0) break;
-    const edits = ids.map((id) => reapOne(id, told));
+    const over = await expired(db, { now, limit: limit - reaped.length, missed });
+    if (over.length === 0) break;
+    const ids = over.map(({ id }) => id);
+    const disowned = await disownedBy(db, new Set(over.map(({ worker }) => worker)), now);
+    const edits = ids.map((id) => reapOne(id, { disowned, told }));
     const done = (await edit(db, edits, NEEDLESS)).filter((one) => one !== null);
     reaped.push(...done);
     // Whoever took them may have died before they were cleared.
@@ -49,13 +52,13 @@ const TIDIED_AT_ONCE = 20;
 const NEEDLESS = { payload: 0, result: 0, steps: 0, checkpoint: 0, logs: 0 };
 
 /**
- * The ids of those that ran out first. Running jobs are few: looking through them costs less than an
+ * Those that ran out first. Running jobs are few: looking through them costs less than an
  * index that every renewal moves.
  */
 async function expired(
   db: Database,
   look: { readonly now: number; readonly limit: number; readonly missed: readonly string[] },
-): Promise<string[]> {
+): Promise<Running[]> {
   const { now, limit, missed } = look;
   const others = missed.length === 0 ? {} : { _id: { $nin: missed }, ids: { $nin: missed } };
   const isOver = { leased: { $gte: "" }, leaseUntil: { $lte: now }, ...others };
@@ -76,48 +79,62 @@ async function expired(
   );
   const running = (await Promise.all(kinds)).flat().flatMap(runningIn);
   running.sort((a, b) => a.until - b.until || a.seq - b.seq);
-  return running.slice(0, limit).map(({ id }) => id);
+  return running.slice(0, limit);
 }
 
-const RUNNING = { seq: 1, leaseUntil: 1, ids: 1, ends: 1, status: 1, ...SEQS };
+const RUNNING = { seq: 1, leaseUntil: 1, worker: 1, ids: 1, ends: 1, status: 1, ...SEQS };
 
 interface Running {
   readonly id: string;
   readonly until: number;
   readonly seq: number;
+  readonly worker: string;
 }
 
 function runningIn(document: JobDocument | Pack): Running[] {
   const until = document.leaseUntil ?? 0;
-  if (!isPack(document)) return [{ id: document._id, until, seq: document.seq }];
-  const all = document.ids.map((id, index) => ({ id, until, seq: seqAt(document, index) }));
+  const worker = document.worker ?? "";
+  if (!isPack(document)) return [{ id: document._id, until, seq: document.seq, worker }];
+  const all = document.ids.map((id, index) => ({ id, until, seq: seqAt(document, index), worker }));
   return all.filter((_, index) => endOf(document, index) === null);
 }
 
-function reapOne(id: string, told: Told): Edit<ReapedJob | null> {
+/** What its holder never started, or never knew of, cannot have killed it. */
+function isCharged(job: JobDocument, disowned: Disowned): boolean {
+  if (job.unstarted === true) return false;
+  const except = disowned.get(job.worker ?? "");
+  return except == null || except.has(leaseName(job));
+}
+
+function reapOne(
+  id: string,
+  { disowned, told }: { readonly disowned: Disowned; readonly told: Told },
+): Edit<ReapedJob | null> {
   return {
     id,
     ifLocked: () => null,
     think(job, now) {
       if (job === null || isTombstone(job) || job.status !== "processing") return { answer: null };
       if ((job.leaseUntil ?? Infinity) > now) return { answer: null };
-      const { queue, group, type, worker, attempts, cancelWhy } = job;
-      const moved =
-        cancelWhy == null
-          ? requeue(job, job.runAt, { now, told })
-          : endCancelled(job, cancelWhy, { now, told });
-      const status = cancelWhy == null ? "queued" : "cancelled";
-      const crashes = job.crashes + 1;
+      const worker = job.worker ?? "";
+      // Somebody else has leased it since, and it was not asked about that one.
+      if (!disowned.has(worker)) return { answer: null };
+      const charged = isCharged(job, disowned);
+      const changes: Changes = charged
+        ? {
+            history: historyWith(job, { outcome: "crashed", failure: null, now }),
+            ...putBack(job, { now, told }),
+            crashes: job.crashes + 1,
+            fence: fenceAfter(job.fence, now),
+          }
+        : takeBack(job, { now, told });
+      const { queue, group, type, attempts, crashes } = { ...job, ...changes };
+      const status = job.cancelWhy == null ? "queued" : "cancelled";
       return {
-        answer: { id, queue, group, type, worker: worker ?? "", attempts, crashes, status },
-        changes: {
-          history: historyWith(job, { outcome: "crashed", failure: null, now }),
-          ...moved,
-          crashes,
-          fence: fenceAfter(job.fence, now),
-        },
-        // A renewal changes nothing but this.
-        provided: { leaseUntil: { $lte: now } },
+        answer: { id, queue, group, type, worker, attempts, crashes, charged, status },
+        changes,
+        // A renewal changes nothing but these.
+        provided: { leaseUntil: { $lte: now }, ...(job.unstarted === true && { unstarted: true }) },
       };
     },
   };

@@ -6,7 +6,8 @@
  * being extended: nobody can take it from there. Only what rides along cannot be written then, and that
  * is said.
  *
- * A pack is renewed whole. If some of its jobs are not to be renewed, it is taken apart.
+ * A pack is renewed whole. If some of its jobs are not to be renewed, it is taken apart. None of them has
+ * crashed before, so that they start says nothing new.
  */
 import type { Renewal, RenewResult } from "../../core/store.ts";
 import { writeAll } from "./alone.ts";
@@ -62,7 +63,7 @@ async function renewSingles(
   extended: Document,
 ): Promise<Map<Renewal, RenewResult>> {
   if (renewals.length === 0) return new Map();
-  await extend(db, renewals, { $set: extended });
+  await extend(db, renewals, extended);
   const ids = renewals.map(({ id }) => id);
   const projection = { status: 1, fence: 1, cancelWhy: 1, gone: 1 };
   const { jobs } = await lookUpJobs(db, ids, projection);
@@ -76,17 +77,25 @@ async function renewSingles(
 }
 
 /** Jobs that were leased together have the same fence, and are extended by one statement. */
-async function extend(db: Database, renewals: readonly Renewal[], update: Document): Promise<void> {
+async function extend(
+  db: Database,
+  renewals: readonly Renewal[],
+  extended: Document,
+): Promise<void> {
   await writeAll(db, renewals, (some, limits) => {
-    const together = Map.groupBy(some, ({ fence }) => fence);
-    const operations = [...together.values()].map((alike) => extension(alike, update));
+    const kinds = Map.groupBy(some, ({ starts }) => starts === true);
+    const together = [...kinds.values()].flatMap((kind) => [
+      ...Map.groupBy(kind, ({ fence }) => fence).values(),
+    ]);
+    const operations = together.map((alike) => extension(alike, extended));
     return db.bulk("jobs", operations, limits);
   });
 }
 
-function extension(renewals: readonly Renewal[], update: Document): Document {
+function extension(renewals: readonly Renewal[], extended: Document): Document {
   const _id = { $in: renewals.map(({ id }) => id) };
-  const fence = renewals[0]?.fence;
+  const { fence, starts } = renewals[0] ?? {};
+  const update = { $set: extended, ...(starts === true && { $unset: { unstarted: "" } }) };
   return { updateMany: { filter: { _id, fence, status: "processing" }, update } };
 }
 
@@ -108,6 +117,7 @@ async function renewHeavy(
           updatedAt: now,
           ...updates,
           ...(order === undefined ? {} : { updatesOrder: order }),
+          ...(renewal.starts === true ? { unstarted: null } : {}),
         },
       };
     },

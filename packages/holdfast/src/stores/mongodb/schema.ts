@@ -9,7 +9,7 @@
  * - Its memory after deletion is the same document, reduced to a tombstone (`gone`). So a repeated id is
  *   taken, and a repeated settle still finds the fence it wrote.
  * - What must follow from a settle (spawned jobs, ledger entries) is written into the document with the
- *   outcome (`owed`), then done, then cleared; whoever finds it undone does it. Every prefix of that is
+ *   outcome (`followUps`), then done, then cleared; whoever finds it undone does it. Every prefix of that is
  *   harmless, because all ids are fixed beforehand.
  * - Every change gives it a new `v`, and every change that was thought out here and not inside the
  *   server names the `v` it read: of two at once, one is done and the other thinks again.
@@ -91,6 +91,8 @@ export interface JobDocument {
   readonly exhausted?: true | null;
   /** The count of the last renewal of this lease whose updates were written. */
   readonly updatesOrder?: number | null;
+  /** It had crashed before this lease, and the holder has not said that it starts. */
+  readonly unstarted?: true | null;
   readonly cancelWhy?: Why | null;
   /** Nobody has changed it since it was inserted, so whoever has read it knows it. */
   readonly fresh?: true | null;
@@ -100,7 +102,7 @@ export interface JobDocument {
   readonly leased?: string | null;
   /** The status, if it is one that somebody will look for among many: dead or cancelled. */
   readonly halted?: JobStatus | null;
-  readonly owed?: readonly Owed[] | null;
+  readonly followUps?: readonly FollowUp[] | null;
   /** Which settle spawned it. */
   readonly from?: string | null;
   /** Its own, where nothing else keeps a pack from taking it. */
@@ -109,6 +111,8 @@ export interface JobDocument {
   readonly packed?: PackPlace;
   /** Never stored: it was read from a pack of fresh ones. */
   readonly waits?: WaitingPlace;
+  /** Never stored: its payload was too long to be read before it is claimed, and has so many bytes. */
+  readonly unread?: number;
 }
 
 /** Where in which pack a job is. */
@@ -185,7 +189,7 @@ export interface Tombstone {
   readonly k?: string;
   readonly kx?: number;
   readonly hash?: string;
-  readonly owed?: readonly Owed[];
+  readonly followUps?: readonly FollowUp[];
   readonly from?: string;
   readonly packed?: PackPlace;
 }
@@ -195,7 +199,7 @@ export type AnyJob = JobDocument | Tombstone;
 export type AnyPack = Pack | Stub | (Tombstone & { readonly ids: readonly string[] });
 
 /** What a settle has promised and not yet done. */
-export interface Owed {
+export interface FollowUp {
   /** Of the settle: job and fence. */
   readonly id: string;
   readonly at: number;
@@ -215,6 +219,15 @@ export interface OutboxDocument {
   readonly entries: readonly LedgerEntry[];
 }
 
+/** A worker that never leases again, and what it knew it had. */
+export interface DisownedDocument {
+  /** The worker. */
+  readonly _id: string;
+  /** Id and fence of each of these, see `leaseName`. */
+  readonly except: readonly string[];
+  readonly forgetAt: number;
+}
+
 export interface QueueDocument {
   readonly _id: string;
   readonly holds?: readonly Hold[];
@@ -226,7 +239,7 @@ export interface QueueDocument {
   /** Some line of it has, or had, settings or holds. */
   readonly hasLines?: boolean;
   /** Who is leasing under caps right now. */
-  readonly gate?: { readonly by: string; readonly until: number };
+  readonly lock?: { readonly by: string; readonly until: number };
 }
 
 export interface LineDocument {
@@ -248,6 +261,7 @@ export const COLLECTIONS = [
   "records",
   "outbox",
   "head",
+  "disowned",
 ] as const;
 export type CollectionName = (typeof COLLECTIONS)[number];
 
@@ -276,7 +290,7 @@ export const INDEXES: Readonly<Partial<Record<CollectionName, readonly Document[
     { name: "ids", key: { ids: 1 }, unique: true, sparse: true },
     { name: "out", key: { out: 1 }, sparse: true },
     { name: "gone", key: { gone: 1 }, sparse: true },
-    { name: "owed", key: { "owed.at": 1 }, sparse: true },
+    { name: "followUps", key: { "followUps.at": 1 }, sparse: true },
   ],
   fresh: [
     { name: "ready", key: { ready: 1, group: 1, priority: 1, seq: 1, n: 1 } },

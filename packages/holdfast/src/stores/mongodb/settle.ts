@@ -1,6 +1,6 @@
 /**
  * Settling. Under the current fence everything is written, under any other nothing. The order inside
- * the one write: updates, outcome, and what is owed; then that is done (`owed.ts`). The outcome comes
+ * the one write: updates, outcome, and what follows from it; then that is done (`follow-ups.ts`). The outcome comes
  * before the spawned jobs, so a child may take the key its parent has just freed.
  *
  * A success at the first attempt that brings nothing along, nearly every one, needs no reading: its
@@ -16,11 +16,11 @@ import { newDocument } from "./insert.ts";
 import { PLAIN } from "./job-view.ts";
 import { entryDocument } from "./ledger.ts";
 import { bury, isRemembered } from "./moves.ts";
-import { pay, type Debt } from "./owed.ts";
+import { carryOut, type Pending } from "./follow-ups.ts";
 import { knowQueues } from "./queue-book.ts";
 import { isHeldBy, takeAlong } from "./updates.ts";
 import { placeOf } from "./packs.ts";
-import { isTombstone, type AnyJob, type Owed } from "./schema.ts";
+import { isTombstone, type AnyJob, type FollowUp } from "./schema.ts";
 import { packEndsOf, updatesOf, type PackEnd } from "./settle-packs.ts";
 import type { Told } from "./told.ts";
 
@@ -132,7 +132,7 @@ function resultOf(outcome: Settlement["outcome"]): Changes {
 
 interface Settled {
   readonly result: SettleResult;
-  readonly debts: readonly Debt[];
+  readonly pending: readonly Pending[];
   /** It had happened before. */
   readonly isAgain: boolean;
 }
@@ -142,23 +142,23 @@ async function settleWithThought(
   settlements: readonly Settlement[],
   told: Told,
 ): Promise<SettleResult[]> {
-  const owed = await prepareOwed(db, settlements);
+  const followUps = await prepareFollowUps(db, settlements);
   const edits = settlements.map((settlement, index): Edit<Settled> => ({
     id: settlement.id,
     think(job, now) {
       if (!isHeldBy(job, settlement)) return { answer: wasSettled(job, settlement, now) };
       const updates = takeAlong(job, settlement.updates ?? {}, now);
       const outcome = conclude({ ...job, ...updates }, settlement.outcome, { now, told });
-      const own = owed[index] ?? null;
-      const all = [...(job.owed ?? []), ...(own === null ? [] : [own])];
+      const own = followUps[index] ?? null;
+      const all = [...(job.followUps ?? []), ...(own === null ? [] : [own])];
       const changes: Changes = {
         ...updates,
         ...outcome,
         settledFence: job.fence,
-        ...(all.length === 0 ? {} : { owed: all }),
+        ...(all.length === 0 ? {} : { followUps: all }),
       };
-      const debts = own === null ? [] : [{ jobId: job._id, owed: own, isAgain: false }];
-      const answer: Settled = { result: "settled", debts, isAgain: false };
+      const pending = own === null ? [] : [{ jobId: job._id, followUp: own, isAgain: false }];
+      const answer: Settled = { result: "settled", pending, isAgain: false };
       const after = { ...job, ...changes };
       if (settlement.discard !== true || !isFinished(after.status)) return { answer, changes };
       return { answer, tombstone: bury(after, { now, remembersMs: db.remembersMs }) };
@@ -172,29 +172,29 @@ async function settleWithThought(
       if (place !== null) told.broken.add(place.pack);
     }
   }
-  const debts = settled.flatMap((one) => one.debts);
-  await pay(db, debts, told);
+  const pending = settled.flatMap((one) => one.pending);
+  await carryOut(db, pending, told);
   // What we only read may not have reached a majority yet, if the first answer was lost.
   // A caller's transaction waits for that when it is committed, and would keep `head` from all others.
   if (!db.isInTransaction && settled.some(({ isAgain }) => isAgain)) await db.confirm();
   return settled.map(({ result }) => result);
 }
 
-/** Is this the repeat of the job's last settle? Then what it still owes is done, too. */
+/** Is this the repeat of the job's last settle? Then what still follows from it is done, too. */
 function wasSettled(job: AnyJob | null, { fence }: Settlement, now: number): Settled {
   const isForgotten = job === null || (isTombstone(job) && !isRemembered(job, now));
   if (isForgotten || job.settledFence !== fence)
-    return { result: "lost", debts: [], isAgain: false };
-  const own = (job.owed ?? []).filter(({ id }) => id === `${job._id}:${fence}`);
-  const debts = own.map((owed): Debt => ({ jobId: job._id, owed, isAgain: true }));
-  return { result: "settled", debts, isAgain: true };
+    return { result: "lost", pending: [], isAgain: false };
+  const own = (job.followUps ?? []).filter(({ id }) => id === `${job._id}:${fence}`);
+  const pending = own.map((followUp): Pending => ({ jobId: job._id, followUp, isAgain: true }));
+  return { result: "settled", pending, isAgain: true };
 }
 
 /** Whole documents with their numbers, so that doing it twice does the same. */
-async function prepareOwed(
+async function prepareFollowUps(
   db: Database,
   settlements: readonly Settlement[],
-): Promise<(Owed | null)[]> {
+): Promise<(FollowUp | null)[]> {
   const sizes = settlements.map(({ spawn = [], entries = [], outbox = [] }) => {
     return spawn.length + entries.length + (outbox.length > 0 ? 1 : 0);
   });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ClientSession } from "mongodb";
+import { MongoClient, type ClientSession } from "mongodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   mongodbDatabase,
@@ -8,7 +8,7 @@ import {
 import { NotInTransactionError, StoreUnavailableError } from "../../core/errors.ts";
 import type { Store, WithinTransaction } from "../../core/store.ts";
 import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
-import { insertSome, key, newJob } from "../../testing/conformance/new-job.ts";
+import { insertSome, key, newJob, QUEUE } from "../../testing/conformance/new-job.ts";
 import { die, leaseRef, settlement, succeed } from "../../testing/conformance/settling.ts";
 import { takeExactly } from "../../testing/conformance/take.ts";
 import { LONG_MS } from "../../testing/conformance/times.ts";
@@ -105,6 +105,49 @@ describe("a caller's transaction that stays open", () => {
     expect(results.map(({ outcome }) => outcome)).toEqual(["busy", "added", "added"]);
     await tx.abortTransaction();
     await insertSome(store, 1, { dedupe: key("k") });
+  });
+});
+
+describe("a transaction that has ended", () => {
+  it("is not open while its session is in another one, and takes nothing more", async () => {
+    await inside.insert([newJob()]);
+    expect(inside.isOpen()).toBe(true);
+    await tx.commitTransaction();
+    expect(inside.isOpen()).toBe(false);
+    tx.startTransaction();
+    expect(inside.isOpen()).toBe(false);
+    expect(store.within?.(tx).isOpen()).toBe(true);
+    await expect(inside.insert([newJob()])).rejects.toThrow(NotInTransactionError);
+    await tx.abortTransaction();
+    expect((await countsOf(store)).ready).toBe(1);
+  });
+
+  it("is not open if nobody looked before its session began another one", async () => {
+    await tx.abortTransaction();
+    tx.startTransaction();
+    expect(inside.isOpen()).toBe(false);
+  });
+
+  it("is not open once its session or its client is gone", async () => {
+    const client = new MongoClient(await urlOf(database));
+    const session = client.startSession();
+    session.startTransaction();
+    const other = store.within?.(session);
+    await other?.insert([newJob()]);
+    await session.endSession();
+    expect(other?.isOpen()).toBe(false);
+    await client.close();
+    expect(other?.isOpen()).toBe(false);
+  });
+
+  it("tells of its jobs also if its session has begun another one at once", async () => {
+    const heard = new Promise((resolve) => {
+      store.onWakeup(({ queues }) => resolve(queues));
+    });
+    await inside.insert([newJob()]);
+    await tx.commitTransaction();
+    tx.startTransaction();
+    expect(await heard).toEqual([QUEUE]);
   });
 });
 

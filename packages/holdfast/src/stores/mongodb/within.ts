@@ -20,7 +20,7 @@ import { withDeadline } from "../shared/with-deadline.ts";
 export interface WithinOptions extends DatabaseOptions {
   /** Of our collections, as it was found when the store was opened. */
   readonly id: string;
-  /** What the transaction owes to those who listen, once it has ended. */
+  /** What those who listen are to hear of the transaction, once it has ended. */
   readonly onEnded: (told: Told) => void;
   /** Throws if the store is not open. */
   readonly mustBeOpen: () => void;
@@ -33,15 +33,16 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
   if (!isSessionLike(tx)) {
     throw notInTransaction("is not a session of the driver: give the one on which it was started");
   }
-  mustBeInside(tx);
   const session = tx;
-  const watch = new EndWatch(session, options.onEnded);
+  const isOpen = lifeOf(session);
+  mustBeInside(isOpen);
+  const watch = new EndWatch(isOpen, options.onEnded);
   const ownDb = session.client.db(options.db.databaseName);
   const db = new Database({ ...options, db: ownDb, session });
 
   async function run<T>(work: (told: Told) => Promise<T>): Promise<T> {
     options.mustBeOpen();
-    mustBeInside(session);
+    mustBeInside(isOpen);
     const told = new Told();
     const { deadlineMs } = options;
     const working = mustBeOurs(session, db, options).then(() => work(told));
@@ -64,14 +65,33 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
     async settle(settlements) {
       return settlements.length === 0 ? [] : run((told) => settle(db, settlements, told));
     },
-    isOpen: () => session.inTransaction(),
+    isOpen,
   };
 }
 
-function mustBeInside(session: SessionLike): void {
-  if (session.hasEnded || !session.inTransaction()) {
-    throw notInTransaction("is not inside a transaction: call startTransaction() first");
-  }
+/**
+ * Is the transaction open in which the session is now? Once it has ended it stays so, whatever else is
+ * begun on the same session.
+ */
+function lifeOf(session: SessionLike): () => boolean {
+  const { transaction } = session;
+  let hasEnded = false;
+  return () => {
+    try {
+      const isSame = session.transaction === transaction;
+      hasEnded ||= session.hasEnded || !isSame || !session.inTransaction();
+    } catch {
+      hasEnded = true;
+    }
+    return !hasEnded;
+  };
+}
+
+function mustBeInside(isOpen: () => boolean): void {
+  if (isOpen()) return;
+  throw notInTransaction(
+    "is not inside a transaction, or no more inside the one it was in: call startTransaction() first",
+  );
 }
 
 async function mustBeOurs(
@@ -97,13 +117,13 @@ function notInTransaction(what: string): NotInTransactionError {
  * minute in all. Whoever has a transaction open longer than that leaves it to the poll.
  */
 class EndWatch {
-  readonly #session: SessionLike;
+  readonly #isOpen: () => boolean;
   readonly #onEnded: (told: Told) => void;
   #told = new Told();
   #isWatching = false;
 
-  constructor(session: SessionLike, onEnded: (told: Told) => void) {
-    this.#session = session;
+  constructor(isOpen: () => boolean, onEnded: (told: Told) => void) {
+    this.#isOpen = isOpen;
     this.#onEnded = onEnded;
   }
 
@@ -115,7 +135,7 @@ class EndWatch {
   }
 
   #look(looks: number): void {
-    if (!this.#session.inTransaction()) {
+    if (!this.#isOpen()) {
       this.#isWatching = false;
       this.#onEnded(this.#told);
       this.#told = new Told();

@@ -13,18 +13,18 @@ export const HEARS_MS = 5_000;
 export const SAID_AGAIN_MS = 2_000;
 
 /** Until when each of them listens. */
-export type Ears = Readonly<Record<string, number>>;
+export type Listeners = Readonly<Record<string, number>>;
 
 /** What makes `self` one of those who listen; those whose time is over are forgotten. */
 export function listening(self: string, now: Document): Document[] {
   const others = {
     $filter: {
-      input: { $objectToArray: { $ifNull: ["$ears", {}] } },
+      input: { $objectToArray: { $ifNull: ["$audience", {}] } },
       cond: { $and: [{ $ne: ["$$this.k", self] }, { $gt: ["$$this.v", now] }] },
     },
   };
   const own = [{ k: self, v: { $add: [now, HEARS_MS] } }];
-  return [{ $set: { ears: { $arrayToObject: { $concatArrays: [others, own] } } } }];
+  return [{ $set: { audience: { $arrayToObject: { $concatArrays: [others, own] } } } }];
 }
 
 /** For how long it is believed that nobody else listens: for an insert, also a slow one. */
@@ -56,6 +56,9 @@ export class Audience {
 }
 
 /** Does anybody but `self` listen? */
-export function isHeard(ears: Ears, { self, now }: { self: string; now: number }): boolean {
-  return Object.entries(ears).some(([who, until]) => who !== self && until > now);
+export function isHeard(
+  listeners: Listeners,
+  { self, now }: { self: string; now: number },
+): boolean {
+  return Object.entries(listeners).some(([who, until]) => who !== self && until > now);
 }

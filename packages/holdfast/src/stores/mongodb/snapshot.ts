@@ -11,14 +11,14 @@ import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { headsIn, PLACES, walkOf, type Head, type Place } from "./line-walk.ts";
 import type { JobDocument, QueueDocument } from "./schema.ts";
-import { inOrder } from "./standing.ts";
+import { inOrder } from "./placement.ts";
 
 /** Which documents of which line, for how many jobs. */
 export interface Asked extends Stretch {
   readonly jobs: number;
 }
 
-export interface Glance {
+export interface Snapshot {
   /** Null: only the first job of each line. */
   readonly asked: Asked | null;
   /** Undefined: there is no such queue. */
@@ -37,12 +37,12 @@ function placesOf({ span }: Asked): readonly Place[] {
 }
 
 /** `halves`: many lines are walked in two parts beside each other; the server gives each question one core. */
-export async function glance(
+export async function takeSnapshot(
   db: Database,
   name: string,
   asked: Asked | null,
   halves: readonly GroupRange[] = [],
-): Promise<Glance> {
+): Promise<Snapshot> {
   const due = [
     { $match: { due: name } },
     { $sort: { due: 1, runAt: 1, seq: 1 } },
@@ -55,12 +55,12 @@ export async function glance(
   const [seen, ...parts] = await Promise.all([
     db.aggregate<Document>("queues", [
       { $match: { _id: name } },
-      { $project: { gate: 0 } },
+      { $project: { lock: 0 } },
       db.unionWith("jobs", due),
       ...walked.map((place) => db.unionWith(place, walkOf(place, name))),
       ...(asked === null
         ? []
-        : placesOf(asked).map((place) => db.unionWith(place, stagesOf(name, asked)))),
+        : placesOf(asked).map((place) => db.unionWith(place, stagesOf(name, { ...asked, place })))),
     ]),
     ...halves.map((half) => headsIn(db, name, half)),
   ]);

@@ -1,5 +1,5 @@
 /**
- * How far many processes together have come in a line. In a crowd one of them looks ahead, without reading
+ * How far many processes together have come in a line. Under contention one of them looks ahead, without reading
  * the jobs, and cuts what is there into pieces; each call then takes the next pieces for itself by one small
  * write, and reads and claims what is in them. Else every second look would find jobs that somebody else
  * is just taking.
@@ -13,7 +13,7 @@ import { LIGHTLY, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { PLACES, type Head, type Place } from "./line-walk.ts";
 import { isDuplicateKey } from "./mongodb-error.ts";
-import { LINE_ORDER } from "./standing.ts";
+import { LINE_ORDER } from "./placement.ts";
 
 /** Jobs. Who wants fewer does not come here. */
 const PIECE = 100;
@@ -24,7 +24,7 @@ const GOOD_FOR_MS = 1_000;
 /** Whoever took pieces has claimed their jobs by then. */
 const CLAIMED_AFTER_MS = 1_000;
 const MOST_TRIES = 3;
-/** So often nobody else has taken any: there is no crowd. */
+/** So often nobody else has taken any: there is no contention. */
 const ALONE_AFTER = 8;
 
 /** A place in the order of a line. */
@@ -41,7 +41,7 @@ export interface Span {
   readonly to: number;
 }
 
-interface Front {
+interface SharedCursor {
   readonly turn: number;
   /** Who took the last pieces. */
   readonly by: string;
@@ -68,7 +68,7 @@ interface Wanted {
   readonly now: number;
 }
 
-export class Fronts {
+export class SharedCursors {
   readonly #me = randomUUID();
   /** By queue: how often nobody else came between. */
   readonly #alone = new Map<string, number>();
@@ -120,7 +120,7 @@ export class Fronts {
     const filter = { _id: idOf(line), ...isCut };
     const found = await db.findOneAndUpdate("head", filter, [{ $set: taken }], options);
     if (found === null) return null;
-    const { at, ends, by } = found as unknown as Front;
+    const { at, ends, by } = found as unknown as SharedCursor;
     const times = by === this.#me ? (this.#alone.get(line.queue) ?? 0) + 1 : 0;
     this.#alone.set(line.queue, times);
     const { priority, seq: after } = at;
@@ -129,45 +129,49 @@ export class Fronts {
 
   /** Looks ahead, and takes the first pieces of what is there. */
   async #cut(db: Database, line: Line, wanted: Wanted): Promise<Span | "missed" | null> {
-    const [front = null] = await db.find<Front>("head", { _id: idOf(line) });
-    const entries = await entriesFor(db, line, { front, ...wanted });
+    const [cursor = null] = await db.find<SharedCursor>("head", { _id: idOf(line) });
+    const entries = await entriesFor(db, line, { cursor, ...wanted });
     const [first] = entries;
     if (first === undefined) return null;
     const { place, priority } = first;
     const pieces = piecesOf(entries);
-    const isLeft = place === "jobs" || (front !== null && !isBehind(front.at, first));
+    const isLeft = place === "jobs" || (cursor !== null && !isBehind(cursor.at, first));
     const own = isLeft ? pieces.length : Math.floor(wanted.jobs / PIECE);
     const to = pieces[Math.min(own, pieces.length) - 1] ?? first.seq;
     const { now } = wanted;
-    const at = isLeft ? (front?.at ?? { priority, seq: 0 }) : { priority, seq: to };
-    const cut: Front = {
-      turn: (front?.turn ?? 0) + 1,
+    const at = isLeft ? (cursor?.at ?? { priority, seq: 0 }) : { priority, seq: to };
+    const cut: SharedCursor = {
+      turn: (cursor?.turn ?? 0) + 1,
       by: this.#me,
       at,
-      ...(isLeft ? restOf(front) : { ends: pieces.slice(own), cutAt: now }),
-      ...marksOf(front, at, now),
+      ...(isLeft ? restOf(cursor) : { ends: pieces.slice(own), cutAt: now }),
+      ...marksOf(cursor, at, now),
     };
-    if (!(await write(db, line, { front, cut }))) return "missed";
+    if (!(await write(db, line, { cursor, cut }))) return "missed";
     return { place, priority, after: first.seq - 1, to };
   }
 }
 
 /** What was left is taken before the pieces, which are as good as before. */
-function restOf(front: Front | null): Pick<Front, "ends" | "cutAt"> {
-  return { ends: front?.ends ?? [], cutAt: front?.cutAt ?? 0 };
+function restOf(cursor: SharedCursor | null): Pick<SharedCursor, "ends" | "cutAt"> {
+  return { ends: cursor?.ends ?? [], cutAt: cursor?.cutAt ?? 0 };
 }
 
 /** As `#take` does it. */
-function marksOf(front: Front | null, at: Spot, now: number): Pick<Front, "before" | "settled"> {
+function marksOf(
+  cursor: SharedCursor | null,
+  at: Spot,
+  now: number,
+): Pick<SharedCursor, "before" | "settled"> {
   const here = { ...at, since: now };
-  if (front === null) return { before: here, settled: { priority: 0, seq: 0 } };
-  const { before, settled } = front;
+  if (cursor === null) return { before: here, settled: { priority: 0, seq: 0 } };
+  const { before, settled } = cursor;
   if (before.since >= now - CLAIMED_AFTER_MS) return { before, settled };
   return { before: here, settled: { priority: before.priority, seq: before.seq } };
 }
 
 function idOf({ queue, group }: Line): string {
-  return JSON.stringify(["front", queue, group]);
+  return JSON.stringify(["cursor", queue, group]);
 }
 
 interface Entry extends Spot {
@@ -180,10 +184,10 @@ interface Entry extends Spot {
 async function entriesFor(
   db: Database,
   { queue, group }: Line,
-  { front, perDocument }: { readonly front: Front | null; readonly perDocument: number },
+  { cursor, perDocument }: { readonly cursor: SharedCursor | null; readonly perDocument: number },
 ): Promise<Entry[]> {
   const $limit = Math.ceil((MOST_PIECES * PIECE) / perDocument);
-  const [first, ...rest] = looksFor(front).map(({ place, range }) => ({
+  const [first, ...rest] = looksFor(cursor).map(({ place, range }) => ({
     place,
     stages: [
       { $match: { ready: queue, group, ...range } },
@@ -205,9 +209,9 @@ interface Look {
 }
 
 /** Of fresh jobs those that are being taken still stand there; of the others none does. */
-function looksFor(front: Front | null): readonly Look[] {
-  if (front === null) return PLACES.map((place) => ({ place, range: {} }));
-  const { at, settled } = front;
+function looksFor(cursor: SharedCursor | null): readonly Look[] {
+  if (cursor === null) return PLACES.map((place) => ({ place, range: {} }));
+  const { at, settled } = cursor;
   const { priority, seq } = at;
   const isBetter = { priority: { $lt: priority } };
   return [
@@ -242,10 +246,10 @@ function isBehind(spot: Spot, other: Spot): boolean {
 async function write(
   db: Database,
   line: Line,
-  { front, cut }: { readonly front: Front | null; readonly cut: Front },
+  { cursor, cut }: { readonly cursor: SharedCursor | null; readonly cut: SharedCursor },
 ): Promise<boolean> {
-  const filter = { _id: idOf(line), turn: front?.turn ?? { $exists: false } };
-  const options = { ...LIGHTLY, upsert: front === null };
+  const filter = { _id: idOf(line), turn: cursor?.turn ?? { $exists: false } };
+  const options = { ...LIGHTLY, upsert: cursor === null };
   try {
     return (await db.findOneAndUpdate("head", filter, { $set: cut }, options)) !== null;
   } catch (error) {

@@ -1,20 +1,21 @@
+import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   mongodbDatabase,
   type MongodbDatabase,
 } from "../../../../../test/servers/mongodb-place.ts";
-import type { Store } from "../../core/store.ts";
+import type { Store, Wakeup } from "../../core/store.ts";
 import { newJobs, QUEUE } from "../../testing/conformance/new-job.ts";
-import { Audience, isHeard, NEWS_MS } from "./ears.ts";
+import { Audience, isHeard, NEWS_MS } from "./audience.ts";
 import { mongodbStore } from "./index.ts";
 
-describe("ears", () => {
+describe("listeners", () => {
   it("are others', and only as long as they last", () => {
-    const ears = { me: 500, you: 200 };
+    const listeners = { me: 500, you: 200 };
     expect(isHeard({}, { self: "me", now: 100 })).toBe(false);
-    expect(isHeard(ears, { self: "me", now: 100 })).toBe(true);
-    expect(isHeard(ears, { self: "me", now: 200 })).toBe(false);
-    expect(isHeard(ears, { self: "you", now: 200 })).toBe(true);
+    expect(isHeard(listeners, { self: "me", now: 100 })).toBe(true);
+    expect(isHeard(listeners, { self: "me", now: 200 })).toBe(false);
+    expect(isHeard(listeners, { self: "you", now: 200 })).toBe(true);
   });
 });
 
@@ -84,6 +85,28 @@ describe("a word to others", () => {
     });
     await producer.insert(newJobs(1), { areNew: true });
     expect(await heard).toEqual([QUEUE]);
+  });
+
+  it("says how many jobs were inserted, and a lot, and else neither", async () => {
+    const [producer, worker] = [await opened(), await opened()];
+    const next = (): Promise<Wakeup> =>
+      new Promise((resolve) => {
+        const stop = worker.onWakeup((wakeup) => {
+          stop();
+          resolve(wakeup);
+        });
+      });
+    const inserted = next();
+    const [first] = newJobs(1);
+    assert.ok(first);
+    await producer.insert([first, ...newJobs(2)], { areNew: true });
+    const { added, lot } = await inserted;
+    expect(added).toBe(3);
+    assert.ok(lot !== undefined && lot >= 0 && lot < 1);
+    const due = { delayMs: 0, runAt: null };
+    const moved = next();
+    await producer.reschedule({ ids: [{ id: first.id }] }, due, { reason: null, by: null });
+    expect(await moved).toEqual({ queues: [QUEUE], finished: [] });
   });
 
   it("about a job that has ended is said in any case", async () => {

@@ -18,13 +18,13 @@ const FIRST = 10;
 const JOBS = 10_000;
 
 const world = mongodbWorld();
-let crowd: Store[];
+let others: Store[];
 
 beforeEach(async () => {
   const opening = Array.from({ length: PROCESSES }, () => world.process(world.database.db));
-  crowd = await Promise.all(opening);
+  others = await Promise.all(opening);
 });
-afterEach(() => Promise.all(crowd.map((store) => store.close())));
+afterEach(() => Promise.all(others.map((store) => store.close())));
 
 async function insertMany(count: number, priority = 100): Promise<void> {
   const jobs = newJobs(count, { priority });
@@ -33,19 +33,19 @@ async function insertMany(count: number, priority = 100): Promise<void> {
 
 /** All at once, each once. */
 async function leaseTogether(): Promise<LeasedJob[]> {
-  const replies = await Promise.all(crowd.map((store) => store.lease(leaseRequest(MANY))));
+  const replies = await Promise.all(others.map((store) => store.lease(leaseRequest(MANY))));
   return replies.flatMap(({ jobs }) => jobs);
 }
 
-async function front(): Promise<Document | undefined> {
+async function cursor(): Promise<Document | undefined> {
   return (await world.documents("head")).find((one) => "ends" in one);
 }
 
 /** Until they are in each other's way no more. */
 async function leaseUntilParted(): Promise<LeasedJob[]> {
   const jobs: LeasedJob[] = [];
-  for (let rounds = 0; (await front()) === undefined; rounds += 1) {
-    assert.ok(rounds < 20, "four processes that lease at once are a crowd");
+  for (let rounds = 0; (await cursor()) === undefined; rounds += 1) {
+    assert.ok(rounds < 20, "four processes that lease at once are in each other's way");
     jobs.push(...(await leaseTogether()));
   }
   return jobs;
@@ -128,9 +128,9 @@ describe("processes that lease many jobs of one line at once", () => {
       const mortal = await world.process(db);
       await insertMany(JOBS);
       leased.push(...(await leaseUntilParted()));
-      const turnOf = async (): Promise<unknown> => (await front())?.["turn"];
+      const turnOf = async (): Promise<unknown> => (await cursor())?.["turn"];
       for (let rounds = 0, isParted = false; !isParted; rounds += 1) {
-        assert.ok(rounds < 12, "it is one of the crowd");
+        assert.ok(rounds < 12, "it is one of those who part");
         // Whoever finds that somebody else was quicker takes pieces from then on, mostly.
         isDead = false;
         isTooLate = true;

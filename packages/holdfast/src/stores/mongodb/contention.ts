@@ -1,15 +1,15 @@
 /**
- * How many others lease from a line at the same time, guessed from how often they got ahead of us. In
- * a crowd a call does not begin with the first jobs, which everybody wants, but with a later pack of
+ * How many others lease from a line at the same time, guessed from how often they got ahead of us. Under
+ * contention a call does not begin with the first jobs, which everybody wants, but with a later pack of
  * as many: so the calls part, and together they still take the first ones first.
  *
  * Small calls never do that: whoever wants one job can well try again, and the order is exact. Calls that
- * want many part in a better way, see `fronts.ts`.
+ * want many part in a better way, see `shared-cursor.ts`.
  */
 const LARGEST = 16;
 const SMALL = 10;
 
-export class Crowds {
+export class Contention {
   /** By queue. */
   readonly #sizes = new Map<string, number>();
 
@@ -20,7 +20,7 @@ export class Crowds {
     return Math.floor(Math.random() * (size + 1)) * documents;
   }
 
-  isCrowded(queue: string): boolean {
+  isContended(queue: string): boolean {
     return this.#sizes.has(queue);
   }
 

@@ -4,16 +4,16 @@ import type { Document } from "./driver-like.ts";
 import type { Changes } from "./edit.ts";
 
 /** The queue, where it stands. */
-interface Place extends Pick<Changes, "ready" | "due" | "leased"> {
+interface Placement extends Pick<Changes, "ready" | "due" | "leased"> {
   readonly ready: string | null;
   readonly due: string | null;
   readonly leased: string | null;
 }
 
-export const NOWHERE: Place = { ready: null, due: null, leased: null };
+export const NOWHERE: Placement = { ready: null, due: null, leased: null };
 
 /** A queued job stands in its line once it is due, and among the later ones before. */
-export function inLine(queue: string, { runAt, now }: Due): Place {
+export function inLine(queue: string, { runAt, now }: Due): Placement {
   const isDue = runAt <= now;
   return { ready: isDue ? queue : null, due: isDue ? null : queue, leased: null };
 }

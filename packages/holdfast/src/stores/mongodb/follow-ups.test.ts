@@ -1,5 +1,5 @@
 /**
- * What a settle owes, and a process that dies between writing it down and doing it: whoever comes next
+ * What follows from a settle, and a process that dies between writing it down and doing it: whoever comes next
  * does it, once.
  */
 import assert from "node:assert/strict";
@@ -34,7 +34,7 @@ async function leasedParent(): Promise<LeasedJob> {
   return takeOne(world.store);
 }
 
-describe("what a settle owes", () => {
+describe("what follows from a settle", () => {
   for (const [when, most] of [
     ["before the spawned jobs", 1],
     ["between the spawned jobs and the entries", 2],
