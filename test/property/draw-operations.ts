@@ -45,7 +45,7 @@ export function drawSingleOperation(draw: Draw): Arbitrary<Operation> {
     ...working(draw, { batch: (item) => draw.one(item), leaseLimits: [1], reapLimits: [1] }),
     ...operating(draw, draw.record({ ids: id })),
     { weight: 3, arbitrary: is(draw, "get", { ids: id }) },
-    { weight: 6, arbitrary: is(draw, "records.swap", { swaps: draw.one(drawSwap(draw)) }) },
+    { weight: 12, arbitrary: is(draw, "records.swap", { swaps: draw.one(drawSwap(draw)) }) },
     { weight: 1, arbitrary: is(draw, "ledger.append", { entries }) },
   );
 }

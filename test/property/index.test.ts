@@ -223,7 +223,10 @@ const RACES: Record<string, Plant> = {
   },
 };
 
-describe("the property test", () => {
+/** The longest that shortening a counterexample may take is in it. */
+const LONG = { timeout: 120_000 };
+
+describe("the property test", LONG, () => {
   it("finds the memory store to agree with itself", async () => {
     assert.equal(await trouble("", (store) => store, 30), null);
   });
