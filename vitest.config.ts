@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { SkipReporter } from "./test/runner/skip-reporter.ts";
 import { SlowFilesLast } from "./test/runner/slow-files-last.ts";
+import { SlowFilesReporter } from "./test/runner/slow-files-reporter.ts";
 
 /** Packages find each other's sources: nothing is built before a test. */
 const conditions = ["@holdfast/source", "node"];
@@ -18,6 +19,6 @@ export default defineConfig({
     // One per core, on two cores too, where the default would be one.
     maxWorkers: "100%",
     sequence: { sequencer: SlowFilesLast },
-    reporters: ["default", new SkipReporter()],
+    reporters: ["default", new SkipReporter(), new SlowFilesReporter()],
   },
 });

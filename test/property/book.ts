@@ -29,6 +29,11 @@ export class Book {
     }
   }
 
+  leases(drawn: readonly DrawnLease[] | "all"): LeaseRef[] {
+    const all = this.#leases.map((_, back): DrawnLease => ({ back, fence: "own" }));
+    return (drawn === "all" ? all : drawn).flatMap((one) => this.lease(one) ?? []);
+  }
+
   sawVersion(key: string, version: number): void {
     this.#versions.set(key, version);
   }

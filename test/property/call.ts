@@ -29,7 +29,7 @@ export async function call(operation: Callable, store: Store, moment: Moment): P
   switch (operation.verb) {
     case "lease": {
       const { verb: _, ...request } = operation;
-      return leased(await store.lease(request));
+      return leased(await store.lease(resolve.leaseRequest(request)));
     }
     case "records.read": {
       const records = await store.records.read(operation.keys);
@@ -93,6 +93,10 @@ async function answerOf(operation: Plain, store: Store, moment: Moment): Promise
     }
     case "reap":
       return store.reap({ limit: operation.limit });
+    case "disown": {
+      const { worker, queues } = operation;
+      return store.disown({ worker, queues, except: book.leases(operation.except) });
+    }
     case "cancel":
       return each(operation.target, moment, (target) =>
         store.cancel(target, { reason: REASON, by: operation.by }),

@@ -13,7 +13,7 @@ import type {
   DrawnRenewal,
   DrawnSettlement,
 } from "./operation.ts";
-import { QUEUES, TYPES } from "./small-world.ts";
+import { PAYLOADS, QUEUES, TYPES } from "./small-world.ts";
 
 const REFUSED: Failure = {
   category: "network",
@@ -58,7 +58,7 @@ export function drawPlainJob(draw: Draw): Arbitrary<DrawnJob> {
     queue: draw.from([QUEUES[0]]),
     group: draw.from([""]),
     type: draw.from([TYPES[0]]),
-    payload: draw.from(["{}", '{"to":"ann"}', '"grüße ☃\\n"']),
+    payload: draw.from(PAYLOADS),
     priority: draw.from([100]),
     delayMs: draw.from([0]),
     dueInMs: draw.from([null]),
@@ -76,7 +76,7 @@ export function drawJob(draw: Draw): Arbitrary<DrawnJob> {
     queue: draw.queue,
     group: draw.group,
     type: draw.type,
-    payload: draw.from(["{}", '{"to":"ann"}', '"grüße ☃\\n"']),
+    payload: draw.from(PAYLOADS),
     priority: draw.from([100, 0, 8191]),
     delayMs: draw.from([0, 0, 0, 0, 0, 0, 0, 1, 10, 0.5, 60_000]),
     dueInMs: draw.rarely(draw.inMs),
@@ -94,13 +94,13 @@ export function drawAdoption(draw: Draw): Arbitrary<DrawnAdoption> {
     queue: draw.queue,
     group: draw.group,
     type: draw.type,
-    status: draw.from(["queued", "succeeded", "dead", "cancelled"]),
+    status: draw.from(["queued", "queued", "succeeded", "dead", "cancelled"]),
     priority: draw.from([100, 0]),
     payload: draw.from(["{}", '{"to":"bob"}']),
     result: draw.from([null, "42"]),
     attempts: draw.from([0, 1, 2]),
     maxAttempts: draw.from([2, 5]),
-    crashes: draw.from([0, 1]),
+    crashes: draw.from([0, 1, 1]),
     fence: draw.from([0, 200]),
     error: draw.rarely(draw.from(FAILURES)),
     reason: draw.from([null, null, "failed"]),
@@ -122,7 +122,7 @@ export function drawAdoption(draw: Draw): Arbitrary<DrawnAdoption> {
 
 const ADOPTED_STEPS: readonly (readonly Step[])[] = [[], [MAILED], [CHARGED, MAILED]];
 
-function drawLease(draw: Draw): Arbitrary<DrawnLease> {
+export function drawLease(draw: Draw): Arbitrary<DrawnLease> {
   return draw.record<DrawnLease>({
     back: draw.fc.nat(5),
     fence: draw.from(["own", "own", "own", "own", "own", "own", "low", "high"]),
@@ -165,6 +165,7 @@ export function drawRenewal(draw: Draw): Arbitrary<DrawnRenewal> {
     lease: drawLease(draw),
     updates: draw.rarely(draw.from(UPDATES)),
     order: draw.from([null, 1, 2, 3]),
+    starts: draw.from([false, true]),
   });
 }
 

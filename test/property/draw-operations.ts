@@ -1,12 +1,14 @@
 /** Every verb of the seam, drawn often enough that long sequences get somewhere. */
 import { FINISHED_STATUSES } from "../../packages/holdfast/src/core/job.ts";
-import { drawAdoption, drawJob, drawPlainJob, drawRenewal, drawSettlement } from "./draw-jobs.ts";
+import { drawAdoption, drawJob, drawLease, drawPlainJob } from "./draw-jobs.ts";
+import { drawRenewal, drawSettlement } from "./draw-jobs.ts";
 import { drawHold, drawLimit, drawTakenQueues } from "./draw-lines.ts";
 import { drawAmendment, drawEntry, drawLedgerFilter, drawSwap } from "./draw-records.ts";
 import type { Draw } from "./draw.ts";
 import type { Arbitrary, Weighted } from "./fast-check.ts";
 import type { DrawnRetention, DrawnTarget, Of, Operation, Verb } from "./operation.ts";
-import { DURATIONS_MS, RECORD_KEYS } from "./small-world.ts";
+import { DISOWNING_WORKERS, DURATIONS_MS, RECORD_KEYS } from "./small-world.ts";
+import { ROOMY_BYTES, WORKERS } from "./small-world.ts";
 
 /** How much one call does. */
 interface Size {
@@ -21,8 +23,9 @@ export function drawAnyOperation(draw: Draw): Arbitrary<Operation> {
     ...working(draw, {
       batch: (item) => draw.some(item),
       leaseLimits: [2, 1, 50],
-      reapLimits: [50, 1, 0],
+      reapLimits: [50, 50, 50, 1, 0],
     }),
+    { weight: 3, arbitrary: drawDisown(draw) },
     ...operating(draw, draw.target),
     ...looking(draw),
     ...keeping(draw),
@@ -31,7 +34,10 @@ export function drawAnyOperation(draw: Draw): Arbitrary<Operation> {
   );
 }
 
-/** For callers at once: one item a call, because only an item is promised to be one step. */
+/**
+ * For callers at once: one item a call, because only an item is promised to be one step. That is why
+ * nobody disowns here: each job that goes back is a step of its own.
+ */
 export function drawSingleOperation(draw: Draw): Arbitrary<Operation> {
   const id = draw.one(draw.id);
   const entries = draw.one(drawEntry(draw));
@@ -39,13 +45,13 @@ export function drawSingleOperation(draw: Draw): Arbitrary<Operation> {
     ...working(draw, { batch: (item) => draw.one(item), leaseLimits: [1], reapLimits: [1] }),
     ...operating(draw, draw.record({ ids: id })),
     { weight: 3, arbitrary: is(draw, "get", { ids: id }) },
-    { weight: 6, arbitrary: is(draw, "records.swap", { swaps: draw.one(drawSwap(draw)) }) },
+    { weight: 12, arbitrary: is(draw, "records.swap", { swaps: draw.one(drawSwap(draw)) }) },
     { weight: 1, arbitrary: is(draw, "ledger.append", { entries }) },
   );
 }
 
 function working(draw: Draw, { batch, leaseLimits, reapLimits }: Size): Weighted<Operation>[] {
-  const leaseMs = draw.from([1_000, 10, 60_000]);
+  const leaseMs = draw.from([1_000, 10, 10, 10, 60_000]);
   const insert = is(draw, "insert", {
     jobs: batch(drawJob(draw)),
     evenIfFull: draw.from([false, false, false, true]),
@@ -57,10 +63,11 @@ function working(draw: Draw, { batch, leaseLimits, reapLimits }: Size): Weighted
     areNew: draw.from([true, true, false]),
   });
   const lease = is(draw, "lease", {
-    worker: draw.from(["worker-1", "worker-2"]),
+    worker: draw.from(WORKERS),
     leaseMs,
     limit: draw.from(leaseLimits),
     cappedLimit: draw.from([50, 50, 50, 50, 1, 0]),
+    maxBytes: draw.from(BOUNDS_IN_BYTES),
     queues: drawTakenQueues(draw),
   });
   const renew = is(draw, "renew", { renewals: batch(drawRenewal(draw)), leaseMs });
@@ -69,12 +76,27 @@ function working(draw: Draw, { batch, leaseLimits, reapLimits }: Size): Weighted
   return [
     { weight: 10, arbitrary: insert },
     { weight: 8, arbitrary: insertAlike },
-    { weight: 2, arbitrary: is(draw, "adopt", { jobs: batch(drawAdoption(draw)) }) },
+    { weight: 3, arbitrary: is(draw, "adopt", { jobs: batch(drawAdoption(draw)) }) },
     { weight: 18, arbitrary: lease },
-    { weight: 5, arbitrary: renew },
+    { weight: 10, arbitrary: renew },
     { weight: 14, arbitrary: is(draw, "settle", { settlements }) },
-    { weight: 4, arbitrary: reap },
+    { weight: 8, arbitrary: reap },
   ];
+}
+
+/** Smaller than any payload, room for two small ones or so, for the large one and some, for all. */
+const BOUNDS_IN_BYTES = [null, null, null, null, 1, 25, 130, ROOMY_BYTES];
+
+function drawDisown(draw: Draw): Arbitrary<Operation> {
+  return is(draw, "disown", {
+    worker: draw.from(DISOWNING_WORKERS),
+    // All of them: a store may look further than it was told to, or not.
+    queues: draw.allQueues,
+    except: draw.choice<Of<"disown">["except"]>(
+      { weight: 3, arbitrary: draw.some(drawLease(draw)) },
+      { weight: 1, arbitrary: draw.from(["all"]) },
+    ),
+  });
 }
 
 const NEW_PAYLOADS: readonly Of<"revive">["payload"][] = [

@@ -21,11 +21,13 @@ export class Draw {
   readonly fc: FastCheck;
   readonly #names: Names;
   readonly #queues: readonly QueueName[];
+  readonly #everywhere: readonly string[];
 
   constructor(fc: FastCheck, names: Names) {
     this.fc = fc;
     this.#names = names;
     this.#queues = names.isSpread ? QUEUES.slice(0, 1) : QUEUES;
+    this.#everywhere = [...this.#queues, "nowhere"];
   }
 
   from<const T>(values: readonly T[]): Arbitrary<T> {
@@ -72,6 +74,10 @@ export class Draw {
   }
   get queue(): Arbitrary<string> {
     return this.from(this.#queues);
+  }
+  /** All that are in use, and sometimes one that nobody has heard of. */
+  get allQueues(): Arbitrary<readonly string[]> {
+    return this.from([this.#queues, this.#everywhere]);
   }
   /** Those lists that name no queue of the world which is not in use. */
   fromLists<Named extends { readonly queue: string }>(

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import type { Store } from "../../packages/holdfast/src/core/store.ts";
+import type { DisownRequest, Store } from "../../packages/holdfast/src/core/store.ts";
 import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
 import { storeProperties } from "./index.ts";
 
@@ -42,6 +42,12 @@ async function trouble(about: string, plant: Plant, runs: number): Promise<strin
 function stepsIn(report: string): string[] {
   return report.split("\n").filter((line) => /^ {2}\d+\. /.test(line));
 }
+
+/**
+ * Of up to 120. Some bugs show in a job's second crash, and that takes eight; leases are named by how
+ * long ago they were taken, so a few more may have to stay for the sake of counting.
+ */
+const SHORT = 12;
 
 const PLANTED: Record<string, Plant> = {
   "settles without looking at the fence": (store) => ({
@@ -90,6 +96,87 @@ const PLANTED: Record<string, Plant> = {
       return { jobs: jobs.toReversed(), nextInMs };
     },
   }),
+  "never hears that a job starts": (store) => ({
+    ...store,
+    renew: (renewals, leaseMs) =>
+      store.renew(
+        renewals.map(({ starts: _, ...renewal }) => renewal),
+        leaseMs,
+      ),
+  }),
+  "takes every renewal for a start": (store) => ({
+    ...store,
+    renew: (renewals, leaseMs) =>
+      store.renew(
+        renewals.map((renewal) => ({ ...renewal, starts: true })),
+        leaseMs,
+      ),
+  }),
+  "says that it charged what it gave back": (store) => ({
+    ...store,
+    reap: async (request) =>
+      (await store.reap(request)).map((reaped) => ({ ...reaped, charged: true })),
+  }),
+  "disowns what a worker knows of": (store) => ({
+    ...store,
+    disown: (request) => store.disown({ ...request, except: [] }),
+  }),
+  "lets a worker keep a job by its id alone": (store) => ({
+    ...store,
+    disown: async (request) => {
+      const jobs = await store.get(request.except);
+      const except = request.except.map((ref, index) => {
+        const job = jobs[index];
+        return typeof job === "object" && job !== null ? { ...ref, fence: job.fence } : ref;
+      });
+      return store.disown({ ...request, except });
+    },
+  }),
+  "remembers what a worker said first when it disowns again": (store) => {
+    const said = new Map<string, DisownRequest["except"]>();
+    return {
+      ...store,
+      disown: async (request) => {
+        const except = said.get(request.worker) ?? request.except;
+        said.set(request.worker, except);
+        return store.disown({ ...request, except });
+      },
+    };
+  },
+  "hands out more bytes than were asked for": (store) => ({
+    ...store,
+    lease: ({ maxBytes: _, ...request }) => store.lease(request),
+  }),
+  "hands out nothing if its first job is over the bound in bytes": (store) => ({
+    ...store,
+    lease: ({ maxBytes = Infinity, limit, ...request }) =>
+      store.lease({ ...request, limit: maxBytes < 2 ? 0 : limit }),
+  }),
+  "keeps a bound in bytes for each queue by itself": (store) => ({
+    ...store,
+    lease: async (request) => {
+      const [first, ...others] = request.queues;
+      if (first === undefined || others.length === 0) return store.lease(request);
+      const one = await store.lease({ ...request, queues: [first] });
+      const limit = request.limit - one.jobs.length;
+      const two = await store.lease({ ...request, queues: others, limit });
+      const { nextInMs } = await store.lease({ ...request, limit: 0 });
+      return { jobs: [...one.jobs, ...two.jobs], nextInMs };
+    },
+  }),
+  "says nothing of what it left for the bound in bytes": (store) => ({
+    ...store,
+    lease: async (request) => {
+      const reply = await store.lease(request);
+      const isCutShort = request.maxBytes !== undefined && reply.jobs.length > 0;
+      return isCutShort ? { ...reply, nextInMs: null } : reply;
+    },
+  }),
+  "leaves behind what a wide bound in bytes has room for": (store) => ({
+    ...store,
+    lease: (request) =>
+      store.lease(request.maxBytes === undefined ? request : { ...request, maxBytes: 25 }),
+  }),
   "comes back a millisecond late": (store) => ({
     ...store,
     lease: async (request) => {
@@ -136,7 +223,10 @@ const RACES: Record<string, Plant> = {
   },
 };
 
-describe("the property test", () => {
+/** The longest that shortening a counterexample may take is in it. */
+const LONG = { timeout: 120_000 };
+
+describe("the property test", LONG, () => {
   it("finds the memory store to agree with itself", async () => {
     assert.equal(await trouble("", (store) => store, 30), null);
   });
@@ -145,17 +235,18 @@ describe("the property test", () => {
     it(`finds a store out that ${name}`, async () => {
       const report = await trouble("a sequence", plant, 400);
       assert.ok(report !== null, "it is found out");
-      assert.ok(stepsIn(report).length <= 8, report);
+      assert.ok(stepsIn(report).length <= SHORT, report);
     });
   }
 
   for (const [name, plant] of Object.entries(RACES)) {
     it(`finds a store out that ${name}`, async () => {
       assert.equal(await trouble("a sequence", plant, 30), null, "one caller alone sees nothing");
-      const report = await trouble("at once", plant, 400);
+      // Callers must meet in the midst of a call, which they rarely do.
+      const report = await trouble("at once", plant, 2_000);
       assert.ok(report !== null, "it is found out");
       assert.match(report, /no order of the last calls explains/);
-      assert.ok(stepsIn(report).length <= 8, report);
+      assert.ok(stepsIn(report).length <= SHORT, report);
     });
   }
 

@@ -13,6 +13,7 @@
  * A failure prints the shortest counterexample that was found and the seed that leads to it again.
  */
 import type { StorePlace } from "../../packages/holdfast/src/testing/conformance/index.ts";
+import { inTier } from "../runner/tier.ts";
 import { checkProperty, type Property } from "./check-property.ts";
 import type { Names } from "./draw.ts";
 import type { FastCheck } from "./fast-check.ts";
@@ -36,7 +37,7 @@ export interface PropertyOptions {
    * `info().spawnsElsewhere`). Then one queue is used, and the ledger is another one's concern.
    */
   readonly isSpread?: boolean;
-  /** Random runs of each property, unless `HOLDFAST_PROPERTY_RUNS` says otherwise. Default 100. */
+  /** Random runs of each property, unless `HOLDFAST_PROPERTY_RUNS` says otherwise. */
   readonly runs?: number;
   /** Default `HOLDFAST_PROPERTY_SEED`, or 1: the same history for everybody until told otherwise. */
   readonly seed?: number;
@@ -49,14 +50,14 @@ const FEW_JOBS = JOB_IDS.slice(0, 5);
 
 export function storeProperties({ describe, it, fc, place, ...options }: PropertyOptions): void {
   const {
-    runs: usualRuns = 100,
+    runs: usualRuns = inTier({ daily: 50, full: 500 }),
     seed = numberFrom("HOLDFAST_PROPERTY_SEED") ?? 1,
     command = "npx vitest run test/property",
     isSpread = false,
   } = options;
   const runs = numberFrom("HOLDFAST_PROPERTY_RUNS") ?? usualRuns;
   const how = { fc, place, runs, seed, command };
-  const timeoutMs = 60_000 + 500 * runs;
+  const timeoutMs = 60_000 + 2_000 * runs;
 
   describe("properties", () => {
     for (const property of [

@@ -3,6 +3,9 @@
  * turns is for each store to choose, so the memory store is led: line by line, with all others held,
  * it hands out as many jobs as the other did. What is not for a store to choose is then compared: the
  * order inside a line, holds, caps, and whether anything was left behind that should have come.
+ *
+ * A bound in bytes is for a store to measure: in bytes or characters, with or without what it wraps a
+ * payload in. So the memory store is led without it, and only what holds in every measure is asked of it.
  */
 import type {
   LeasedJob,
@@ -12,7 +15,7 @@ import type {
 } from "../../packages/holdfast/src/core/store.ts";
 import { linesOf } from "../../packages/holdfast/src/testing/conformance/looking.ts";
 import { Disagreement, mustAgree } from "./disagreement.ts";
-import { shortId } from "./small-world.ts";
+import { ROOMY_BYTES, shortId } from "./small-world.ts";
 
 const LEADER = "led";
 const UNTIL_RELEASED = { forMs: null, reason: "another line's turn", by: null };
@@ -25,12 +28,13 @@ export interface Led {
 
 export async function ledLease(
   oracle: Store,
-  request: Required<LeaseRequest>,
+  { maxBytes = Infinity, ...request }: LeaseRequest,
   { reply, alone }: Led,
 ): Promise<LeaseReply> {
   checkLimits(request, reply);
+  checkBytes(maxBytes, reply);
   const jobs = new Map<string, LeasedJob>();
-  let cappedLeft = request.cappedLimit;
+  let cappedLeft = request.cappedLimit ?? request.limit;
   for (const line of linesIn(reply.jobs)) {
     const isCapped = await capConcerns(oracle, line);
     const { queue, ids } = line;
@@ -51,10 +55,13 @@ export async function ledLease(
   const inTheirOrder = reply.jobs.flatMap(({ id }) => jobs.get(id) ?? []);
   // Beside other callers a lease may take fewer than it could, and its hint is old when it comes.
   if (!alone) return { jobs: inTheirOrder, nextInMs: reply.nextInMs };
-  await checkNothingLeft(oracle, request, { reply, cappedLeft });
+  // The first job comes whatever its size; for the bound, others may be left.
+  const isCutShort = maxBytes < ROOMY_BYTES && reply.jobs.length > 0;
+  if (!isCutShort) await checkNothingLeft(oracle, request, { reply, cappedLeft });
   const { nextInMs } = await oracle.lease({ ...request, limit: 0 });
   // Who got all that was asked for may be sent back at once without anybody having looked for more.
   const isFilled =
+    isCutShort ||
     reply.jobs.length === request.limit ||
     request.queues.some(({ queue, limit }) => limit > 0 && takenOf(reply.jobs, queue) === limit);
   return { jobs: inTheirOrder, nextInMs: isFilled && reply.nextInMs === 0 ? 0 : nextInMs };
@@ -80,6 +87,16 @@ function checkLimits(request: LeaseRequest, { jobs }: LeaseReply): void {
     jobs.length > request.limit ||
     request.queues.some(({ queue, limit }) => takenOf(jobs, queue) > limit);
   if (isTooMany) throw new Disagreement("a lease handed out more than was asked for");
+}
+
+/** In characters: no measure of a payload is below that. */
+function checkBytes(maxBytes: number, { jobs }: LeaseReply): void {
+  const length = jobs.reduce((sum, { payload }) => sum + payload.length, 0);
+  if (jobs.length > 1 && length > maxBytes) {
+    throw new Disagreement(
+      `${jobs.length} jobs of ${length} characters were handed out, ${maxBytes} bytes asked for`,
+    );
+  }
 }
 
 function takenOf(jobs: readonly LeasedJob[], queue: string): number {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { inTier } from "../runner/tier.ts";
 import { mongodbDatabase, mongodbPlace } from "../servers/mongodb-place.ts";
 import type { MongodbDatabase } from "../servers/mongodb-place.ts";
 import { storeProperties } from "./index.ts";
@@ -14,7 +15,7 @@ describe("the MongoDB store on a standalone server", () => {
     it,
     fc,
     command: "npx vitest run test/property/mongodb-standalone.test.ts",
-    runs: 25,
+    runs: inTier({ daily: 12, full: 100 }),
     place: () => mongodbPlace(database),
   });
 });

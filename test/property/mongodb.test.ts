@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { inTier } from "../runner/tier.ts";
 import { mongodbDatabase, mongodbPlace } from "../servers/mongodb-place.ts";
 import type { MongodbDatabase } from "../servers/mongodb-place.ts";
 import { storeProperties } from "./index.ts";
@@ -14,7 +15,7 @@ describe("the MongoDB store", () => {
     it,
     fc,
     command: "npx vitest run test/property/mongodb.test.ts",
-    runs: 40,
+    runs: inTier({ daily: 20, full: 200 }),
     place: () => mongodbPlace(database),
   });
 });

@@ -54,7 +54,13 @@ export interface DrawnWrite {
 
 export interface DrawnRenewal extends DrawnWrite {
   readonly order: number | null;
+  readonly starts: boolean;
 }
+
+/** With every part; `maxBytes` null: no bound. */
+export type DrawnLeaseRequest = Omit<Required<LeaseRequest>, "maxBytes"> & {
+  readonly maxBytes: number | null;
+};
 
 export interface DrawnSettlement extends DrawnWrite {
   readonly outcome: Outcome;
@@ -114,7 +120,7 @@ export type Operation =
       readonly areNew: boolean;
     }
   | { readonly verb: "adopt"; readonly jobs: readonly DrawnAdoption[] }
-  | ({ readonly verb: "lease" } & Required<LeaseRequest>)
+  | ({ readonly verb: "lease" } & DrawnLeaseRequest)
   | {
       readonly verb: "renew";
       readonly renewals: readonly DrawnRenewal[];
@@ -122,6 +128,13 @@ export type Operation =
     }
   | { readonly verb: "settle"; readonly settlements: readonly DrawnSettlement[] }
   | { readonly verb: "reap"; readonly limit: number }
+  | {
+      readonly verb: "disown";
+      readonly worker: string;
+      readonly queues: readonly string[];
+      /** `all`: whatever anybody ever leased. */
+      readonly except: readonly DrawnLease[] | "all";
+    }
   | { readonly verb: "cancel"; readonly target: DrawnTarget; readonly by: string | null }
   | {
       readonly verb: "revive";

@@ -8,7 +8,7 @@ import { checkRecount, dumpOf, type Dump } from "./dump.ts";
 import { ledLease } from "./led-lease.ts";
 import type { Operation } from "./operation.ts";
 import { Ranks } from "./ranks.ts";
-import type { Moment } from "./resolve.ts";
+import { leaseRequest, type Moment } from "./resolve.ts";
 import { shown } from "./shown.ts";
 
 /** An operation, and what the store under test answered. */
@@ -88,7 +88,8 @@ export class Oracle {
       case "lease": {
         const { verb: _, ...request } = operation;
         const reply = answer as LeaseReply;
-        return leased(await ledLease(this.#store, request, { reply, alone: this.#alone }));
+        const led = { reply, alone: this.#alone };
+        return leased(await ledLease(this.#store, leaseRequest(request), led));
       }
       default:
         return call(operation, this.#store, this.#moment);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { inTier } from "../runner/tier.ts";
 import { startPgbouncer } from "../servers/pgbouncer.ts";
 import { postgresPlace, postgresSchema } from "../servers/postgres-place.ts";
 import type { PostgresSchema } from "../servers/postgres-place.ts";
@@ -7,7 +8,7 @@ import { serverUrl, type TestServer } from "../servers/server-desk.ts";
 import { storeProperties } from "./index.ts";
 
 /** What is different behind a pooler shows soon: in the first call that counts on its connection. */
-const RUNS = Number(process.env["HOLDFAST_PROPERTY_RUNS"] ?? 20);
+const RUNS = inTier({ daily: 10, full: 60 });
 
 describe("the PostgreSQL store through pgbouncer in transaction mode", () => {
   let bouncer: TestServer;

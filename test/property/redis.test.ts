@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { inTier } from "../runner/tier.ts";
 import { redisHouse, redisPlace, type RedisHouse } from "../servers/redis-place.ts";
 import { storeProperties } from "./index.ts";
 
@@ -28,7 +29,7 @@ describe("the Redis store on a cluster of three", () => {
     fc,
     command: "npx vitest run test/property/redis.test.ts",
     place: () => redisPlace(house),
-    runs: 40,
+    runs: inTier({ daily: 20, full: 200 }),
     isSpread: true,
   });
 });

@@ -6,6 +6,7 @@ import type {
   Due,
   JobFilter,
   LeaseRef,
+  LeaseRequest,
   Renewal,
   Updates,
   Settlement,
@@ -18,6 +19,7 @@ import type {
   DrawnEntry,
   DrawnFilter,
   DrawnJob,
+  DrawnLeaseRequest,
   DrawnLedgerFilter,
   DrawnRenewal,
   DrawnSettlement,
@@ -61,6 +63,10 @@ function many<T>(length: number, item: (index: number) => T): T[] {
   return Array.from({ length }, (_, index) => item(index));
 }
 
+export function leaseRequest({ maxBytes, ...request }: DrawnLeaseRequest): LeaseRequest {
+  return maxBytes === null ? request : { ...request, maxBytes };
+}
+
 /** Empty if it names a lease that was never taken. */
 function write(
   { lease, updates }: DrawnWrite,
@@ -70,8 +76,12 @@ function write(
   return ref === null ? [] : [updates === null ? ref : { ...ref, updates }];
 }
 
-export function renewal({ order, ...drawn }: DrawnRenewal, moment: Moment): Renewal[] {
-  return write(drawn, moment).map((ref) => (order === null ? ref : { ...ref, order }));
+export function renewal({ order, starts, ...drawn }: DrawnRenewal, moment: Moment): Renewal[] {
+  return write(drawn, moment).map((ref) => ({
+    ...ref,
+    ...(order === null ? {} : { order }),
+    ...(starts ? { starts } : {}),
+  }));
 }
 
 export function settlement(drawn: DrawnSettlement, moment: Moment): Settlement[] {

@@ -13,6 +13,16 @@ export const TAGS = ["red", "blue"] as const;
 export const RECORD_KEYS = ["gate:a", "gate:b", "gates", "lock:a"] as const;
 export const ENTRY_IDS = ["entry-1", "entry-2", "entry-3", "entry-4", "entry-5"] as const;
 
+/** Lone small ones, and one that fills most bounds in bytes by itself. */
+export const PAYLOADS = ["{}", '{"to":"ann"}', '"grüße ☃\\n"', `"${"x".repeat(100)}"`] as const;
+
+/** More than all payloads of a run together: a bound that leaves nothing behind. */
+export const ROOMY_BYTES = 1_000_000;
+
+export const WORKERS = ["worker-1", "worker-2", "worker-3"] as const;
+/** The others disown nothing: what crashes under a disowned id is charged to nobody for an hour. */
+export const DISOWNING_WORKERS = WORKERS.slice(0, 2);
+
 /** The last one is as long as deleted jobs are remembered by default. */
 export const DURATIONS_MS = [0, 1, 10, 1_000, 60_000, 3_600_000] as const;
 

@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Holdfast, type LinesView } from "../../packages/holdfast/src/index.ts";
 import { sqliteStore } from "../../packages/holdfast/src/stores/sqlite/index.ts";
+import { inTier } from "../runner/tier.ts";
 import { QUEUE, type RaceJob, type RacePayload } from "./orders.ts";
 import { Racers } from "./racers.ts";
 import { contradictions, mostAtOnce } from "./seen-leases.ts";
@@ -14,9 +15,16 @@ const PROCESSES = 8;
 const QUEUE_CAP = 6;
 const GROUP_CAPS: Readonly<Record<string, number>> = { "": 3, ann: 3, bob: 3, cid: 3, narrow: 1 };
 const GROUPS = Object.keys(GROUP_CAPS);
+/** How often everybody opens a new file, and asks for a key. */
+const OPENINGS = inTier({ daily: 4, full: 20 });
+const KEYS = inTier({ daily: 5, full: 50 });
+/** A process puts in so many before anybody works, and so many beside. */
+const JOBS_BEFORE = inTier({ daily: 30, full: 150 });
+const JOBS_BESIDE = inTier({ daily: 20, full: 100 });
+const LONG = { timeout: inTier({ daily: 30_000, full: 180_000 }) };
 const FIRST_ENDS: readonly RacePayload["first"][] = ["succeed", "succeed", "throw", "snooze"];
 
-describe("processes that race for one SQLite file", () => {
+describe("processes that race for one SQLite file", LONG, () => {
   let everybody: Racers;
   let folder: string;
   let file: string;
@@ -37,8 +45,8 @@ describe("processes that race for one SQLite file", () => {
   });
 
   it("ten processes that open a brand-new file at the same moment all succeed", async () => {
-    for (const name of ["jobs.db", "second.db", "third.db", "fourth.db"]) {
-      const brandNew = join(folder, name);
+    for (let opening = 1; opening <= OPENINGS; opening += 1) {
+      const brandNew = join(folder, `jobs-${opening}.db`);
       await everybody.all(() => ({ what: "begin", file: brandNew }));
       const replies = await everybody.all(() => ({ what: "enqueue", jobs: someJobs(1) }));
       expect(replies.flat().map(({ status }) => status)).toEqual(Array(10).fill("added"));
@@ -49,7 +57,8 @@ describe("processes that race for one SQLite file", () => {
   });
 
   it("fifty callers of one key, spread over eight processes, make one job", async () => {
-    for (const idempotencyKey of ["first", "second", "third", "fourth", "fifth"]) {
+    for (let nth = 1; nth <= KEYS; nth += 1) {
+      const idempotencyKey = `key-${nth}`;
       const one = { payload: { turns: 0, first: "succeed" }, options: { idempotencyKey } } as const;
       const replies = await everybody.first(PROCESSES).all((racer) => ({
         what: "enqueue",
@@ -61,7 +70,7 @@ describe("processes that race for one SQLite file", () => {
       expect(new Set(receipts.map(({ id }) => id)).size).toBe(1);
     }
     await using hf = new Holdfast({ store: sqliteStore({ file }) });
-    expect((await hf.jobs({ queue: QUEUE })).jobs).toHaveLength(5);
+    expect((await hf.counts())[QUEUE]).toMatchObject({ ready: KEYS });
   });
 
   it("eight processes lease no job twice at once and exceed no cap", async () => {
@@ -69,12 +78,12 @@ describe("processes that race for one SQLite file", () => {
     await hf.limit(QUEUE, { maxActive: QUEUE_CAP, maxActivePerGroup: 3 });
     await hf.limit({ queue: QUEUE, group: "narrow" }, { maxActive: 1 });
     const racers = everybody.first(PROCESSES);
-    await racers.all(() => ({ what: "enqueue", jobs: someJobs(30) }));
+    await racers.all(() => ({ what: "enqueue", jobs: someJobs(JOBS_BEFORE) }));
     await racers.all(() => ({ what: "work", concurrency: 4 }));
     // They also produce while they work.
     let isProducing = true;
     const produced = racers
-      .all(() => ({ what: "enqueue", jobs: someJobs(20) }))
+      .all(() => ({ what: "enqueue", jobs: someJobs(JOBS_BESIDE) }))
       .finally(() => (isProducing = false));
     while (isProducing || (await isBusy(hf))) {
       expectWithinCaps(await hf.lines(QUEUE));
@@ -83,7 +92,7 @@ describe("processes that race for one SQLite file", () => {
     await produced;
     const leases = (await racers.all(() => ({ what: "finish" }))).flat();
 
-    const total = PROCESSES * 50;
+    const total = PROCESSES * (JOBS_BEFORE + JOBS_BESIDE);
     expect((await hf.counts())[QUEUE]).toMatchObject({ succeeded: total, dead: 0 });
     expect(new Set(leases.map(({ id }) => id)).size).toBe(total);
     expect(contradictions(leases)).toEqual([]);

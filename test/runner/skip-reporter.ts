@@ -1,28 +1,40 @@
-import type { Reporter, TestModule, Vitest } from "vitest/node";
+import type { Reporter, TestModule, TestSpecification, Vitest } from "vitest/node";
+import { FULL_STEPS } from "./full-steps.ts";
+import { notRun, TIER } from "./tier.ts";
 
 /**
  * Nothing is left out in silence: every skipped test is named at the end with its reason, and one
- * without a reason fails the run. Give it with `context.skip("no server was found")`.
+ * without a reason fails the run. Give it with `context.skip("no server was found")`, or with
+ * `onlyInFull(context)`. After a whole run of the daily tier, so are the commands of the full one.
  */
 export class SkipReporter implements Reporter {
   #vitest: Vitest | undefined;
+  /** Somebody who runs one file wants to know of that file alone. */
+  #isWhole = false;
 
   onInit(vitest: Vitest): void {
     this.#vitest = vitest;
+  }
+
+  async onTestRunStart(files: readonly TestSpecification[]): Promise<void> {
+    const all = (await this.#vitest?.globTestSpecifications()) ?? [];
+    this.#isWhole = files.length === all.length;
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
     // With -t everything else counts as skipped, which somebody asked for.
     if (this.#vitest?.config.testNamePattern !== undefined) return;
     for (const module of modules) {
-      // Tests behind a failed beforeAll count as skipped too; that failure speaks for itself.
-      if (module.state() === "failed") continue;
       for (const test of module.children.allTests("skipped")) {
         const result = test.result();
         const reason = result.state === "skipped" ? result.note : undefined;
-        console.log(`not run: ${test.fullName}: ${reason ?? "no reason was given"}`);
+        // Tests behind a failed beforeAll count as skipped too; that failure speaks for itself.
+        if (reason === undefined && module.state() === "failed") continue;
+        console.log(notRun(test.fullName, reason ?? "no reason was given"));
         if (reason === undefined) process.exitCode = 1;
       }
     }
+    if (TIER === "full" || !this.#isWhole) return;
+    for (const { name } of FULL_STEPS) console.log(notRun(name));
   }
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../../packages/holdfast/src/stores/sqlite/index.ts";
+import { inTier, onlyInFull } from "../runner/tier.ts";
 import { connectionsBacking, memoryBacking, type MakeBacking } from "./backing.ts";
 import { simulatorCli } from "./cli.ts";
 import { PLANTED_BUGS } from "./planted/all-planted.ts";
@@ -11,8 +12,9 @@ import { failureText } from "./report.ts";
 import { runSimulation, type SimulationOptions, type SimulationReport } from "./run.ts";
 
 const LONG = { timeout: 180_000 };
-const SEEDS_IN_ALL = 40;
-const SEEDS_A_TEST = 10;
+const DAILY_SEEDS = 20;
+const FULL_SEEDS = 100;
+const SEEDS_A_TEST = 20;
 const STEPS = 6_000;
 
 async function onSqlite(
@@ -38,9 +40,10 @@ async function expectClean(options: SimulationOptions, store: string): Promise<S
 }
 
 describe("every promise is kept in every weather", () => {
-  for (let first = 1; first <= SEEDS_IN_ALL; first += SEEDS_A_TEST) {
+  for (let first = 1; first <= FULL_SEEDS; first += SEEDS_A_TEST) {
     const last = first + SEEDS_A_TEST - 1;
-    it(`on the memory store, seeds ${first} to ${last}`, LONG, async () => {
+    it(`on the memory store, seeds ${first} to ${last}`, LONG, async (context) => {
+      if (last > DAILY_SEEDS) onlyInFull(context);
       for (let seed = first; seed <= last; seed += 1) {
         await expectClean({ seed, steps: STEPS }, "memory");
       }
@@ -48,7 +51,7 @@ describe("every promise is kept in every weather", () => {
   }
 
   it("on SQLite, with a connection for every process", LONG, async () => {
-    for (let seed = 1; seed <= 4; seed += 1) {
+    for (let seed = 1; seed <= inTier({ daily: 3, full: 10 }); seed += 1) {
       const steps = 4_000;
       await onSqlite((makeBacking) => expectClean({ seed, steps, makeBacking }, "sqlite"));
     }

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { inTier } from "../../../../../test/runner/tier.ts";
 import { postgresSchema, type PostgresSchema } from "../../../../../test/servers/postgres-place.ts";
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { Store } from "../../core/store.ts";
@@ -22,7 +23,7 @@ import { leaseRequest } from "../../testing/conformance/take.ts";
 import { postgresStore } from "./index.ts";
 
 const CALLERS = 8;
-const ROUNDS = 20;
+const ROUNDS = inTier({ daily: 20, full: 100 });
 const MOST_TRIES = 5;
 const QUEUES = ["a", "b"];
 const LIFETIMES = ["kept", "until-finished", { ttlMs: 20 }] as const;
@@ -109,7 +110,7 @@ async function live(store: Store, random: () => number): Promise<void> {
 }
 
 describe("a storm of callers", () => {
-  it("meets no deadlock, loses no count and misplaces no job", async () => {
+  it("meets no deadlock, loses no count and misplaces no job", { timeout: 180_000 }, async () => {
     const stores = Array.from({ length: 3 }, () =>
       postgresStore({ pool: place.pool, schema: place.schema }),
     );

@@ -39,6 +39,13 @@ interface Unit {
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly since: number;
+  readonly upkeep: Upkeep<unknown> | undefined;
+}
+
+/** Work that nobody waits for, and that another process or a later moment does as well. */
+export interface Upkeep<T> {
+  /** What is answered if it was given up. */
+  readonly otherwise: T;
 }
 
 export interface CommitterOptions extends TransactionSettings {
@@ -71,11 +78,11 @@ export class Committer {
     return this.#units.length === 0;
   }
 
-  submit<T>(size: number, run: (tx: Transaction) => T): Promise<T> {
+  submit<T>(size: number, run: (tx: Transaction) => T, upkeep?: Upkeep<T>): Promise<T> {
     if (this.#isClosed) return Promise.reject(new ClosedError("the SQLite store is closed"));
     return new Promise((resolve, reject) => {
       const since = performance.now();
-      this.#units.push({ size, run, resolve: resolve as Unit["resolve"], reject, since });
+      this.#units.push({ size, run, resolve: resolve as Unit["resolve"], reject, since, upkeep });
       this.#schedule(0);
     });
   }
@@ -85,7 +92,11 @@ export class Committer {
     this.#contendedAt = performance.now();
   }
 
-  /** Takes no more; resolves when everything that was submitted is committed or refused. */
+  /**
+   * Takes no more; resolves when everything that was submitted is committed or refused. While somebody else
+   * has the write lock (a VACUUM of a large file has it for minutes) that is within `busyDeadlineMs`, and
+   * at once if only upkeep is left.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (!this.isIdle) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
@@ -204,6 +215,7 @@ export class Committer {
       unit.reject(new StoreUnavailableError(message, { mayHaveHappened: false }));
     }
     this.#units = this.#units.filter((unit) => !late(unit));
+    if (this.#isClosed) this.#giveUpkeepUp();
     if (this.isIdle) {
       this.#next();
       return;
@@ -212,6 +224,13 @@ export class Committer {
     onBusy();
     // Somebody who has waited long looks less often: a transaction of seconds is not in a hurry.
     this.#schedule(this.#busyTries < 100 ? 1 + Math.random() : 4 + 2 * Math.random());
+  }
+
+  #giveUpkeepUp(): void {
+    this.#units = this.#units.filter(({ upkeep, resolve }) => {
+      if (upkeep !== undefined) resolve(upkeep.otherwise);
+      return upkeep === undefined;
+    });
   }
 
   #fail(unit: Unit, error: unknown, { mayHaveHappened }: { mayHaveHappened: boolean }): void {

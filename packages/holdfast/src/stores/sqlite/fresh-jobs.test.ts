@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, it } from "vitest";
+import { inTier } from "../../../../../test/runner/tier.ts";
 import type { NewJob } from "../../core/job.ts";
 import type { LeasedJob, LeaseReply, Store } from "../../core/store.ts";
 import { idsOf, newJob, QUEUE } from "../../testing/conformance/new-job.ts";
@@ -183,8 +184,8 @@ describe("a lease in the transaction of the insert", () => {
     assert.deepEqual(idsOf(leasedLast(answers)), [job.id]);
   });
 
-  it("does whatever it does in any other order of calls", { timeout: 60_000 }, async () => {
-    for (let seed = 1; seed <= 60; seed++) {
+  it("does whatever it does in any other order of calls", { timeout: 180_000 }, async () => {
+    for (let seed = 1; seed <= inTier({ daily: 60, full: 300 }); seed++) {
       const random = seededRandom(seed);
       const turns = Array.from({ length: 12 }, () =>
         Array.from({ length: 1 + Math.floor(random() * 5) }, () => drawCall(random)),

@@ -22,6 +22,8 @@ export interface OpenOptions extends TransactionSettings {
   /** Undefined: full for a file, and for the caller's connection whatever it is. */
   readonly synchronous: "full" | "normal" | undefined;
   readonly busyDeadlineMs: number;
+  /** The store is to be closed: a lock is not waited for any longer. */
+  readonly isGivenUp?: () => boolean;
 }
 
 export async function openDatabase(options: OpenOptions): Promise<Connection> {
@@ -78,13 +80,15 @@ function checkPlace(file: string): void {
 }
 
 async function setUp(connection: Connection, options: OpenOptions): Promise<void> {
-  const { busyDeadlineMs, synchronous } = options;
+  const { busyDeadlineMs, synchronous, isGivenUp } = options;
+  const untilFree = <T>(step: () => T | typeof BUSY): Promise<T> =>
+    retryWhileBusy(busyDeadlineMs, step, isGivenUp);
   const { database } = connection;
   if (!connection.isBorrowed) database.exec("PRAGMA busy_timeout = 0");
   // The first look into the file: one that is no database fails here.
-  await retryWhileBusy(busyDeadlineMs, () => connection.value("PRAGMA schema_version"));
+  await untilFree(() => connection.value("PRAGMA schema_version"));
   if (!connection.isBorrowed) {
-    await retryWhileBusy(busyDeadlineMs, () => {
+    await untilFree(() => {
       if (connection.value("PRAGMA journal_mode") !== "wal")
         database.exec("PRAGMA journal_mode = WAL");
       return true;
@@ -101,7 +105,7 @@ async function setUp(connection: Connection, options: OpenOptions): Promise<void
   } else if (synchronous !== undefined) {
     database.exec(`PRAGMA synchronous = ${synchronous === "normal" ? "NORMAL" : "FULL"}`);
   }
-  await retryWhileBusy(busyDeadlineMs, () => isUpToDate(connection) || migrateNow(connection));
+  await untilFree(() => isUpToDate(connection) || migrateNow(connection));
   stampClock(connection, options);
 }
 

@@ -13,6 +13,7 @@ import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, it } from "vitest";
+import { inTier } from "../../../../../test/runner/tier.ts";
 import { idsOf, newJob, newJobs } from "../../testing/conformance/new-job.ts";
 import { settlement, succeed } from "../../testing/conformance/settling.ts";
 import { leaseRequest } from "../../testing/conformance/take.ts";
@@ -131,7 +132,7 @@ function tests(): void {
   it("what was acknowledged survives kill -9 in the middle of commits", async () => {
     const inserted: string[] = [];
     const settled: string[] = [];
-    for (let kill = 1; kill <= 4; kill++) {
+    for (let kill = 1; kill <= inTier({ daily: 4, full: 20 }); kill++) {
       const children = [new Child("forever", file), new Child("forever", file)];
       await Promise.all(children.map((child) => child.says("settle", 10 * kill)));
       for (const child of children) child.process.kill("SIGKILL");

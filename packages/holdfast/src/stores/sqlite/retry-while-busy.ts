@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { StoreUnavailableError } from "../../core/errors.ts";
+import { ClosedError, StoreUnavailableError } from "../../core/errors.ts";
 import { isBusy } from "./sqlite-error.ts";
 
 /** A step that found the database taken, where SQLite does not throw. */
@@ -7,11 +7,12 @@ export const BUSY = Symbol("busy");
 
 /**
  * Repeats a step that somebody else's lock keeps from being done, without stopping the event loop,
- * until it is done or the deadline has passed.
+ * until it is done, the deadline has passed, or nobody wants it any more.
  */
 export async function retryWhileBusy<T>(
   deadlineMs: number,
   step: () => T | typeof BUSY,
+  isGivenUp: () => boolean = () => false,
 ): Promise<T> {
   const start = performance.now();
   for (;;) {
@@ -21,6 +22,8 @@ export async function retryWhileBusy<T>(
     } catch (error) {
       if (!isBusy(error)) throw error;
     }
+    if (isGivenUp())
+      throw new ClosedError("the SQLite store was closed while it waited for a lock");
     if (performance.now() - start >= deadlineMs) {
       throw new StoreUnavailableError(
         `another connection has held the database's lock for ${deadlineMs} ms: commit or close it, or raise busyDeadlineMs`,

@@ -13,7 +13,7 @@ import type { Changes, Settlement, Store, StoreInfo, Target } from "../../core/s
 import { adopt } from "./adopt.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Clock, msOf } from "./clock.ts";
-import { Committer } from "./committer.ts";
+import { Committer, type Upkeep } from "./committer.ts";
 import type { Connection } from "./connection.ts";
 import { count, place, queuesWithDue } from "./count.ts";
 import { isDatabaseLike, type DatabaseLike } from "./database-like.ts";
@@ -81,6 +81,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   let opening: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
   let wasOpen = false;
+  let isToClose = false;
 
   async function doOpen(): Promise<void> {
     await closing;
@@ -91,6 +92,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       place: options,
       synchronous,
       busyDeadlineMs,
+      isGivenUp: () => isToClose,
     });
     const path = connection.path();
     const socket =
@@ -135,11 +137,16 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   }
 
   /** A verb that writes; it takes its turn with all others. `size` is about how many jobs it touches. */
-  async function write<T>(size: number, work: (tx: Transaction) => T): Promise<T> {
-    return submit(size, (tx) => {
+  async function write<T>(
+    size: number,
+    work: (tx: Transaction) => T,
+    upkeep?: Upkeep<T>,
+  ): Promise<T> {
+    const flushed = (tx: Transaction): T => {
       tx.fresh.flush();
       return work(tx);
-    });
+    };
+    return submit(size, flushed, upkeep);
   }
 
   /**
@@ -147,8 +154,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
    * and awaited by its callers: a promise inside a promise is answered three turns later, and a job
    * starts that much later after its commit.
    */
-  function submit<T>(size: number, work: (tx: Transaction) => T): Promise<T> {
-    return openLife().committer.submit(size, work);
+  function submit<T>(size: number, work: (tx: Transaction) => T, upkeep?: Upkeep<T>): Promise<T> {
+    return openLife().committer.submit(size, work, upkeep);
   }
 
   /** Empty in, empty out, no transaction. */
@@ -199,12 +206,12 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     }
   }
 
-  /** A verb that writes only if a look says so: an idle worker must not keep writing. */
+  /** Upkeep, which writes only if a look says so: an idle worker must not keep writing. */
   async function writeIf<T>(
     isDue: (db: Connection, now: number) => boolean,
     { size, otherwise, work }: { size: number; otherwise: T; work: (tx: Transaction) => T },
   ): Promise<T> {
-    return lookNow(isDue, () => true) ? write(size, work) : otherwise;
+    return lookNow(isDue, () => true) ? write(size, work, { otherwise }) : otherwise;
   }
 
   function clockOf(connection: Connection): number {
@@ -215,10 +222,12 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   return {
     batchItems: BATCH_ITEMS,
     async open() {
+      if (opening === null) isToClose = false;
       opening ??= doOpen().finally(() => (opening = null));
       await opening;
     },
     async close() {
+      isToClose = true;
       await opening?.catch(() => {});
       if (life !== null) {
         const ending = doClose(life);
@@ -298,7 +307,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       append: (entries) => writeEach(entries, (tx) => append(tx, entries)),
       read: (filter, page) => look((db) => read(db, filter, page)),
       amend: (amendments) => writeEach(amendments, (tx) => amend(tx, amendments)),
-      trim: async (request) => write(request.limit, (tx) => trim(tx, request)),
+      trim: async (request) => write(request.limit, (tx) => trim(tx, request), { otherwise: 0 }),
     },
     records: {
       read: (keys) => look((db, at) => readRecords(db, keys, at)),
