@@ -7,8 +7,8 @@ import type { InsertResult } from "../../core/store.ts";
 import type { Clock } from "./clock.ts";
 import { insertAdopted } from "./insert.ts";
 import { runsOf } from "./runs-of.ts";
-import { HAS_KEY, HAS_PAST, standFinished } from "./standing.ts";
-import { addAttempts, addLogs, errorColumns, noteTrails, takeAlong } from "./trail.ts";
+import { HAS_KEY, HAS_PAST, placeFinished } from "./placement.ts";
+import { addAttempts, addLogs, errorColumns, noteDetails, takeAlong } from "./job-details.ts";
 import type { Transaction } from "./transaction.ts";
 
 interface Adopted {
@@ -50,7 +50,7 @@ async function adoptRun(
 
 /** Always a row of its own: when it was adopted is its last change. */
 async function writePast(tx: Transaction, added: readonly Adopted[]): Promise<void> {
-  await noteTrails(
+  await noteDetails(
     tx,
     added.map(({ seq, job: { error, startedAt, checkpoint, reason, result } }) => ({
       seq,
@@ -80,7 +80,7 @@ async function finish(
   added: readonly Adopted[],
   queues: ReadonlyMap<string, number>,
 ): Promise<void> {
-  await standFinished(
+  await placeFinished(
     tx,
     added.flatMap(({ seq, job }) => {
       if (job.status === "queued") return [];

@@ -9,7 +9,7 @@ import { isLockTimeout } from "./postgres-error.ts";
 import type { Asker } from "./queue-book.ts";
 import { list, number } from "./row-values.ts";
 import { runsOf } from "./runs-of.ts";
-import { STATUSES, STATUS_CODES } from "./standing.ts";
+import { STATUSES, STATUS_CODES } from "./placement.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Its arguments in order; `insert-function.ts` says what they mean. */

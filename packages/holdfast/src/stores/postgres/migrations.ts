@@ -18,17 +18,17 @@ import { REAP_FUNCTIONS } from "./reap.ts";
 import { RENEW_FUNCTION } from "./renew-function.ts";
 import { isTrue, number } from "./row-values.ts";
 import { SchemaName } from "./schema-name.ts";
-import { TABLES, VACUUM_SETTINGS } from "./schema.ts";
+import { ADDITIONS, TABLES, VACUUM_SETTINGS } from "./schema.ts";
 import { SETTLE_FUNCTION } from "./settle-function.ts";
 import { TALLY_FUNCTIONS } from "./tally.ts";
 import { BURY_FUNCTION } from "./tombstones.ts";
 import { VIEW_FUNCTION } from "./view-function.ts";
 import { WALK_FUNCTIONS } from "./walk-function.ts";
 
-export const MIGRATIONS: readonly string[] = [`${TABLES}\n${VACUUM_SETTINGS}\n`];
+export const MIGRATIONS: readonly string[] = [`${TABLES}\n${VACUUM_SETTINGS}\n`, ADDITIONS];
 
 /** Raised whenever the text of a function changes. */
-export const FUNCTIONS_REVISION = 1;
+export const FUNCTIONS_REVISION = 2;
 
 export const FUNCTIONS = [
   CLOCK_FUNCTION,
@@ -107,7 +107,7 @@ async function versionsOf(session: Session, { name }: SchemaName): Promise<Versi
 function isUpToDate({ tables, functions }: Versions): boolean {
   if ((tables ?? 0) > MIGRATIONS.length) {
     throw new StoreOpenError(
-      `this database was written by a newer Holdfast (schema ${tables}, this one knows up to ${MIGRATIONS.length}): upgrade the holdfast package here, or use another schema`,
+      `a newer Holdfast wrote this database (schema ${tables}, this one knows up to ${MIGRATIONS.length}): upgrade the holdfast package here, or use another schema`,
     );
   }
   return tables === MIGRATIONS.length && functions >= FUNCTIONS_REVISION;

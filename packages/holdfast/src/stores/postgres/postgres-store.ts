@@ -322,11 +322,11 @@ function checkOptions(options: PostgresStoreOptions): void {
   checkPlace(options);
   const { pooler, deadlineMs, remembersMs } = options;
   if (pooler !== undefined && pooler !== "session" && pooler !== "transaction") {
-    throw new InvalidOptionError('pooler is "session" or "transaction"');
+    throw new InvalidOptionError('pooler must be "session" or "transaction"');
   }
   for (const [name, ms] of Object.entries({ deadlineMs, remembersMs })) {
     if (ms !== undefined && !(Number.isFinite(ms) && ms > 0)) {
-      throw new InvalidOptionError(`${name} takes milliseconds, more than 0`);
+      throw new InvalidOptionError(`${name} must be a number of milliseconds above 0`);
     }
   }
 }

@@ -11,7 +11,7 @@ import type { Retention } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import { sweepLines } from "./lines.ts";
 import { number, text } from "./row-values.ts";
-import { HAS_PAST, STATUS_CODES } from "./standing.ts";
+import { HAS_PAST, STATUS_CODES } from "./placement.ts";
 import { FOLD_TALLY, IS_TALLY_LONG } from "./tally.ts";
 import { bury } from "./tombstones.ts";
 import type { Transaction } from "./transaction.ts";

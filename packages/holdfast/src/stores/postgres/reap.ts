@@ -16,8 +16,8 @@ import { moveDue } from "./move-due.ts";
 import { CLOCK_US, PINNED } from "./pinned.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { isTrue, number, numbers } from "./row-values.ts";
-import { HAS_KEY, HAS_PAST, standFinished, standInLine, wakeForRoom } from "./standing.ts";
-import { addAttempts, noteTrails } from "./trail.ts";
+import { HAS_KEY, HAS_PAST, placeFinished, placeInLine, wakeForRoom } from "./placement.ts";
+import { addAttempts, noteDetails } from "./job-details.ts";
 import type { Transaction } from "./transaction.ts";
 import { DEAD_ROWS, type Upkeep } from "./upkeep.ts";
 
@@ -117,7 +117,7 @@ async function putBack(tx: Transaction, leases: readonly HeldLease[]): Promise<v
       return { seq: lease.seq, records: [record] };
     }),
   );
-  await noteTrails(
+  await noteDetails(
     tx,
     leases.map(({ seq, isCancelAsked, cancelReason, cancelBy, leasedAt, worker }) => ({
       seq,
@@ -133,11 +133,11 @@ async function putBack(tx: Transaction, leases: readonly HeldLease[]): Promise<v
     flags: lease.flags | HAS_PAST,
   }));
   const cancelled = moved.filter(({ isCancelAsked }) => isCancelAsked);
-  await standInLine(
+  await placeInLine(
     tx,
     moved.filter(({ isCancelAsked }) => !isCancelAsked),
   );
-  await standFinished(
+  await placeFinished(
     tx,
     cancelled.map((lease) => ({
       ...lease,

@@ -16,8 +16,8 @@ import { seqsOf } from "./held-lease.ts";
 import type { Asker } from "./queue-book.ts";
 import { number, numbers } from "./row-values.ts";
 import { runsOf } from "./runs-of.ts";
-import { HAS_PAST } from "./standing.ts";
-import { isEmpty, takeAlong } from "./trail.ts";
+import { HAS_PAST } from "./placement.ts";
+import { isEmpty, takeAlong } from "./job-details.ts";
 
 const RENEW = "SELECT * FROM holdfast.renew($1, $2, $3, $4, $5)";
 /** Of two renewals of one attempt the later one counts, in whatever order they arrive. */
@@ -64,7 +64,7 @@ export async function renew(
     if (answer !== "locked") return answer;
     if (isEmpty(renewal.updates)) return "kept";
     throw new StoreUnavailableError(
-      "a job that is being settled in an open transaction takes no progress, steps or checkpoints",
+      "an open transaction is settling this job, so its progress, steps and checkpoint cannot be written: commit or roll back first",
       { mayHaveHappened: true },
     );
   });

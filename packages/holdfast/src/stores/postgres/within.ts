@@ -32,7 +32,7 @@ export interface WithinOptions extends DatabaseOptions {
 
 /** What is wrong with a transaction, by the code of the error that it gives. */
 const WRONG: Readonly<Record<string, string>> = {
-  "25P01": "is in no transaction: send BEGIN first",
+  "25P01": "is not inside a transaction: send BEGIN first",
   "25P02": "has failed: roll it back",
   "42P01": "is connected to another database than this store",
   "3F000": "is connected to another database than this store",
