@@ -4,6 +4,7 @@
  */
 import { type AdoptedJob } from "../../core/job.ts";
 import type { InsertResult } from "../../core/store.ts";
+import { sizeFlags } from "./byte-bound.ts";
 import type { Clock } from "./clock.ts";
 import { insertAdopted } from "./insert.ts";
 import { runsOf } from "./runs-of.ts";
@@ -96,7 +97,7 @@ async function finish(
           fence: job.fence,
           settledFence: 0,
           runAt: Math.ceil(job.runAt),
-          flags: HAS_PAST | (job.dedupe === null ? 0 : HAS_KEY),
+          flags: HAS_PAST | (job.dedupe === null ? 0 : HAS_KEY) | sizeFlags(job.payload),
           as: job.status,
           finishedAt: job.finishedAt === null ? tx.now : Math.floor(job.finishedAt),
           startedAt: job.startedAt === null ? null : Math.floor(job.startedAt),

@@ -2,6 +2,7 @@ import { StoreUnavailableError } from "../../core/errors.ts";
 import type { DedupeKey, JobStatus, NewJob } from "../../core/job.ts";
 import { WAKE_AHEAD_MS } from "../../core/line.ts";
 import type { InsertResult } from "../../core/store.ts";
+import { sizeFlags } from "./byte-bound.ts";
 import { msOf, wholeMs, type Clock } from "./clock.ts";
 import type { Database, Value } from "./database.ts";
 import { lifeOf } from "./keys.ts";
@@ -15,7 +16,7 @@ import type { Transaction } from "./transaction.ts";
 /** Its arguments in order; `insert-function.ts` says what they mean. */
 const INSERT = `
   SELECT * FROM holdfast.insert_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-    $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`;
+    $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)`;
 
 const [CANDIDATE, ADDED, DUPLICATE, CONFLICT, FULL, BUSY] = [0, 1, 2, 3, 4, 5];
 
@@ -189,6 +190,7 @@ function bodyColumns(jobs: readonly Insertable[], queues: ReadonlyMap<string, nu
     sparse(({ tags }) => (tags.length === 0 ? null : JSON.stringify(tags))),
     sparse(({ meta }) => meta),
     sparse(({ trace }) => trace),
+    sparse(({ payload }) => sizeFlags(payload) || null),
   ];
 }
 

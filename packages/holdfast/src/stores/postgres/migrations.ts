@@ -8,9 +8,11 @@
  * which may still be running: what must change gets a new name, and the old one goes a release later.
  */
 import { StoreOpenError } from "../../core/errors.ts";
+import { BYTE_BOUND_FUNCTIONS } from "./byte-bound.ts";
 import { CLOCK_FUNCTION } from "./clock.ts";
 import { COUNT_FUNCTION } from "./count.ts";
 import type { Session } from "./database.ts";
+import { DISOWN_FUNCTION } from "./disown.ts";
 import { INSERT_FUNCTION } from "./insert-function.ts";
 import { LEASE_FUNCTION } from "./lease-function.ts";
 import { SWAP_FUNCTION } from "./records.ts";
@@ -36,10 +38,12 @@ export const FUNCTIONS = [
   BURY_FUNCTION,
   INSERT_FUNCTION,
   WALK_FUNCTIONS,
+  BYTE_BOUND_FUNCTIONS,
   LEASE_FUNCTION,
   SETTLE_FUNCTION,
   RENEW_FUNCTION,
   REAP_FUNCTIONS,
+  DISOWN_FUNCTION,
   SWAP_FUNCTION,
   VIEW_FUNCTION,
   COUNT_FUNCTION,

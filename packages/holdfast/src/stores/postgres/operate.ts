@@ -1,12 +1,13 @@
 /** An operator's hand. Each verb is a rule for jobs that `change-each.ts` has locked in their places. */
 import type { JobStatus } from "../../core/job.ts";
 import type { Due, Revival, Target, Why } from "../../core/store.ts";
+import { sizeFlags } from "./byte-bound.ts";
 import { changeEach, type Answer, type OperateOptions, type Operated } from "./change-each.ts";
 import { instantAfter } from "./clock.ts";
 import { freeKeys, freeKeysUntilFinished, rehashKeys, takeKeysAgain } from "./keys.ts";
 import { leavePlaces, type LocatedJob } from "./located-job.ts";
 import { number, numberOrNull, textOrNull } from "./row-values.ts";
-import { HAS_KEY, HAS_PAST, placeFinished, placeInLine } from "./placement.ts";
+import { HAS_KEY, HAS_PAST, IS_LARGE, placeFinished, placeInLine } from "./placement.ts";
 import { bury } from "./tombstones.ts";
 import { dropSteps, noteDetails } from "./job-details.ts";
 import type { Transaction } from "./transaction.ts";
@@ -96,7 +97,7 @@ export function revive(
           crashes: 0,
           maxAttempts: job.attempts + how.attempts,
           runAt: dueAt(how, tx.now),
-          flags: job.flags | HAS_PAST,
+          flags: flagsWith(job.flags | HAS_PAST, how.payload),
         })),
       );
       await takeKeysAgain(tx, seqs(dead.filter(hasKey)));
@@ -104,6 +105,10 @@ export function revive(
     const revived = new Set(dead);
     return answers(jobs, (job) => (revived.has(job) ? done("queued") : refused(job.status)));
   });
+}
+
+function flagsWith(flags: number, payload: Revival["payload"]): number {
+  return payload === undefined ? flags : (flags & ~IS_LARGE) | sizeFlags(payload.json);
 }
 
 async function replacePayload(

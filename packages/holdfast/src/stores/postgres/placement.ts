@@ -11,6 +11,7 @@ import type { Transaction } from "./transaction.ts";
 /** Bits of `flags`. */
 export const HAS_PAST = 1; // There may be rows in job_details, step, log or attempt.
 export const HAS_KEY = 2; // The body names an idempotency key.
+export const IS_LARGE = 4; // The body has a large payload; see `byte-bound.ts`.
 
 /** What a job carries from place to place. */
 export interface Moving {

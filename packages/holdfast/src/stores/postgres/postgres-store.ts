@@ -15,6 +15,7 @@ import type { OperateOptions, Operated } from "./change-each.ts";
 import { Clock, msOf } from "./clock.ts";
 import { count, place } from "./count.ts";
 import type { Database } from "./database.ts";
+import { disown } from "./disown.ts";
 import { find } from "./find.ts";
 import { hasRepeats, insert, insertAlone } from "./insert.ts";
 import { get } from "./job-view.ts";
@@ -235,6 +236,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       owe(queues, woken, finished);
       return jobs;
     },
+    disown: async (request) => write((tx) => disown(tx, request)),
 
     cancel: async (target, why) => operate((how) => cancel(how, target, why)),
     revive: async (target, revival, why) => operate((how) => revive(how, target, revival, why)),

@@ -136,6 +136,14 @@ describe("the plans of the statements that run all day", () => {
       expect(await scanned(), "get").toEqual({});
     }
 
+    await store.insert(newJobs(5, { payload: JSON.stringify("x".repeat(10_000)) }));
+    for (const maxBytes of [100, 45_000, 4_000_000]) {
+      const { jobs } = await store.lease(leaseRequest(20, { maxBytes, worker: "lost" }));
+      expect(jobs.length).toBeGreaterThan(0);
+    }
+    expect(await scanned(), "lease within bytes").toEqual({});
+    expect(await store.disown({ worker: "lost", queues: [QUEUE], except: [] })).toBeGreaterThan(0);
+    expect(await scanned(), "disown").toEqual({});
     await store.lease({ ...leaseRequest(5), leaseMs: 0 });
     expect(await store.reap({ limit: 10 })).not.toEqual([]);
     expect(await scanned(), "reap").toEqual({});

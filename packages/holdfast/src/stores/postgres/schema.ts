@@ -313,7 +313,22 @@ export const VACUUM_SETTINGS = [
   .map(([name, settings]) => `ALTER TABLE holdfast.${name} SET (${settings});`)
   .join("\n");
 
-/** For those who made their tables before the first release. */
+/** What came after those tables. The first line is for databases that have the old name. */
 export const ADDITIONS = `
 ALTER TABLE IF EXISTS holdfast.trail RENAME TO job_details;
+
+-- Its holder has said that the handler starts. Asked only of jobs that have crashed before.
+ALTER TABLE holdfast.leased ADD COLUMN is_started boolean NOT NULL DEFAULT false;
+
+-- Workers that lost a reply of lease, and the leases they knew of: by number and fence, since fences
+-- are not unique between jobs.
+CREATE TABLE holdfast.disowned (
+  worker text PRIMARY KEY,
+  forget_at bigint NOT NULL,
+  kept_seqs bigint[] NOT NULL,
+  kept_fences bigint[] NOT NULL
+);
+
+-- Where large payloads are; see byte-bound.ts. Nearly always empty.
+CREATE INDEX ready_large ON holdfast.ready (q) WHERE flags & 4 = 4;
 `;
