@@ -72,6 +72,8 @@ export interface Inserted {
   readonly seqs: readonly (number | null)[];
   /** Queues that have got a job that is ready, now or soon. */
   readonly woken: ReadonlySet<number>;
+  /** How many jobs of those are. */
+  readonly ready: number;
 }
 
 /**
@@ -147,19 +149,23 @@ async function insertJobs(
   const [codes, others, statuses, bounds] = [1, 2, 3, 4].map((column) => list(row, column));
   const numbers = list(row, 5);
   const woken = new Set<number>();
+  let ready = 0;
   const seqs = jobs.map((_, index) =>
     codeAt(codes, index) === ADDED ? Number(numbers?.[index]) : null,
   );
   const results = jobs.map((job, index) => {
     const isAdded = seqs[index] !== null;
-    if (isAdded && isSoon(job, now)) woken.add(numberOf(how.queues, job));
+    if (isAdded && isSoon(job, now)) {
+      woken.add(numberOf(how.queues, job));
+      ready++;
+    }
     return resultOf(codeAt(codes, index), {
       id: isAdded ? job.id : (others?.[index] ?? job.id),
       status: statusOf(statuses?.[index]),
       maxWaiting: Number(bounds?.[index] ?? 0),
     });
   });
-  return { results, seqs, woken };
+  return { results, seqs, woken, ready };
 }
 
 /** No codes at all: all were added. */

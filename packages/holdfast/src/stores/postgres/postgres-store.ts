@@ -138,11 +138,11 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   }
 
   /** Hints go out after the commit, and nobody waits for them. */
-  function owe(queues: QueueBook, woken: Iterable<number>, finished: readonly string[]): void {
+  function owe(queues: QueueBook, { woken, finished = [], added }: Owed): void {
     const numbers = [...woken];
     if (numbers.length === 0 && finished.length === 0) return;
     queues.names(numbers).then(
-      (names) => wakeups.done(names.values(), finished),
+      (names) => wakeups.done(names.values(), finished, added),
       () => {},
     );
   }
@@ -153,14 +153,14 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       answer: await work(inner, now),
       tx: inner,
     }));
-    owe(now.queues, tx.woken, tx.finished);
+    owe(now.queues, tx);
     return answer;
   }
 
   async function operate(verb: (how: OperateOptions) => Promise<Operated>) {
     const { db, queues } = openLife();
     const { woken, finished, ...changes } = await verb({ db, queues, clock });
-    owe(queues, woken, finished);
+    owe(queues, { woken, finished });
     return changes;
   }
 
@@ -168,7 +168,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     const { db, queues } = openLife();
     const how = { clock, remembersMs, isLate: false };
     const plain = await settlePlainly(db, settlements, how);
-    owe(queues, plain.woken, plain.settled);
+    owe(queues, { woken: plain.woken, finished: plain.settled });
     const { rest } = plain;
     if (rest.length === 0) return plain.resultsWith([]);
     const spawned = rest.flatMap(({ spawn = [] }) => spawn.map(({ queue }) => queue));
@@ -208,8 +208,8 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       const numbers = await queues.findOrAdd(jobs.map(({ queue }) => queue));
       const how = { clock, queues: numbers, evenIfFull, isLate: false };
       if (hasRepeats(jobs)) return write((tx) => insert(tx, jobs, how));
-      const { results, woken } = await insertAlone(db, jobs, how);
-      owe(queues, woken, []);
+      const { results, woken, ready } = await insertAlone(db, jobs, how);
+      owe(queues, { woken, added: ready });
       return results;
     },
     async adopt(jobs) {
@@ -232,8 +232,8 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     },
     async reap(request) {
       const { db, queues, upkeep } = openLife();
-      const { jobs, woken, finished } = await reap(db, request, { queues, upkeep });
-      owe(queues, woken, finished);
+      const { jobs, ...owed } = await reap(db, request, { queues, upkeep });
+      owe(queues, owed);
       return jobs;
     },
     disown: async (request) => write((tx) => disown(tx, request)),
@@ -305,11 +305,20 @@ export function postgresStore(options: PostgresStoreOptions): Store {
         ...db.options,
         queues,
         id: facts.id,
-        onEnded: (woken, finished) => owe(queues, woken, finished),
+        onEnded: (woken, finished) => owe(queues, { woken, finished }),
         mustBeOpen: () => void openLife(),
       });
     },
   };
+}
+
+/** What others are to be told of. */
+interface Owed {
+  /** Queues that may have ready jobs, by number. */
+  readonly woken: Iterable<number>;
+  readonly finished?: readonly string[];
+  /** How many jobs became ready, if inserts alone made them so. Absent: any number. */
+  readonly added?: number;
 }
 
 /** What exists only while the store is open. */
