@@ -305,7 +305,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
         ...db.options,
         queues,
         id: facts.id,
-        onEnded: (woken, finished) => owe(queues, { woken, finished }),
+        onEnded: (owed) => owe(queues, owed),
         mustBeOpen: () => void openLife(),
       });
     },
