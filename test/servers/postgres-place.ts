@@ -12,8 +12,8 @@ import {
 import { serverUrl } from "./server-desk.ts";
 
 const TABLES =
-  `queue line hold job ready delayed leased done tally tally_late trail step log attempt
-  key gone outbox ledger record`.split(/\s+/);
+  `queue line hold job ready delayed leased done tally tally_late job_details step log attempt
+  key gone outbox ledger record disowned`.split(/\s+/);
 
 /** The counts that are kept, and those that are counted. They must never differ. */
 const TALLY = `

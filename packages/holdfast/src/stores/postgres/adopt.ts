@@ -4,11 +4,12 @@
  */
 import { type AdoptedJob } from "../../core/job.ts";
 import type { InsertResult } from "../../core/store.ts";
+import { sizeFlags } from "./byte-bound.ts";
 import type { Clock } from "./clock.ts";
 import { insertAdopted } from "./insert.ts";
 import { runsOf } from "./runs-of.ts";
-import { HAS_KEY, HAS_PAST, standFinished } from "./standing.ts";
-import { addAttempts, addLogs, errorColumns, noteTrails, takeAlong } from "./trail.ts";
+import { HAS_KEY, HAS_PAST, placeFinished } from "./placement.ts";
+import { addAttempts, addLogs, errorColumns, noteDetails, takeAlong } from "./job-details.ts";
 import type { Transaction } from "./transaction.ts";
 
 interface Adopted {
@@ -50,7 +51,7 @@ async function adoptRun(
 
 /** Always a row of its own: when it was adopted is its last change. */
 async function writePast(tx: Transaction, added: readonly Adopted[]): Promise<void> {
-  await noteTrails(
+  await noteDetails(
     tx,
     added.map(({ seq, job: { error, startedAt, checkpoint, reason, result } }) => ({
       seq,
@@ -80,7 +81,7 @@ async function finish(
   added: readonly Adopted[],
   queues: ReadonlyMap<string, number>,
 ): Promise<void> {
-  await standFinished(
+  await placeFinished(
     tx,
     added.flatMap(({ seq, job }) => {
       if (job.status === "queued") return [];
@@ -96,7 +97,7 @@ async function finish(
           fence: job.fence,
           settledFence: 0,
           runAt: Math.ceil(job.runAt),
-          flags: HAS_PAST | (job.dedupe === null ? 0 : HAS_KEY),
+          flags: HAS_PAST | (job.dedupe === null ? 0 : HAS_KEY) | sizeFlags(job.payload),
           as: job.status,
           finishedAt: job.finishedAt === null ? tx.now : Math.floor(job.finishedAt),
           startedAt: job.startedAt === null ? null : Math.floor(job.startedAt),

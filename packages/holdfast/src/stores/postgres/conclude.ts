@@ -4,8 +4,8 @@ import type { Outcome } from "../../core/outcome.ts";
 import type { Settlement } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import type { HeldLease } from "./held-lease.ts";
-import { HAS_PAST, type Finished, type Moving } from "./standing.ts";
-import { errorColumns, isEmpty, type TrailChange } from "./trail.ts";
+import { HAS_PAST, type Finished, type Moving } from "./placement.ts";
+import { errorColumns, isEmpty, type DetailsChange } from "./job-details.ts";
 
 export interface Conclusion {
   readonly lease: HeldLease;
@@ -16,7 +16,7 @@ export interface Conclusion {
   /** The attempt that ended, if it is to be recorded. */
   readonly record: AttemptRecord | null;
   /** What is to be noted; null if nothing is. */
-  readonly trail: TrailChange | null;
+  readonly details: DetailsChange | null;
 }
 
 export function conclude(lease: HeldLease, settlement: Settlement, now: number): Conclusion {
@@ -70,7 +70,7 @@ function endHappily(
     back: null,
     finished: { ...finishedOf(lease, "succeeded", now), result, resultDropped },
     record: isRecorded ? recordOf(lease, now, { outcome: "succeeded", failure: null }) : null,
-    trail: hasPast ? { ...errorColumns(null), result: null } : null,
+    details: hasPast ? { ...errorColumns(null), result: null } : null,
   };
 }
 
@@ -94,7 +94,7 @@ function endUnhappily(
     back: null,
     finished: { ...finishedOf(lease, as, now), attempts },
     record: hasRun ? recordOf(lease, now, { outcome, failure }) : null,
-    trail: { ...(failure === null ? {} : errorColumns(failure)), ...why },
+    details: { ...(failure === null ? {} : errorColumns(failure)), ...why },
   };
 }
 
@@ -120,7 +120,7 @@ function goBack(
     },
     finished: null,
     record: null,
-    trail: {
+    details: {
       started_at: leasedAt,
       worker,
       ...(failure === null ? {} : errorColumns(failure)),

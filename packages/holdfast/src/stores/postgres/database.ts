@@ -74,7 +74,7 @@ export class Session {
   }
 }
 
-const LOST_ANSWER = "the answer of PostgreSQL was lost on its way";
+const LOST_ANSWER = "the connection lost an answer of PostgreSQL: try again";
 
 /** What is known of a call that is on its way. */
 interface Progress {

@@ -16,7 +16,7 @@ import type { Value } from "./database.ts";
 import { summaries } from "./job-view.ts";
 import type { Asker, QueueBook } from "./queue-book.ts";
 import { number, numbers } from "./row-values.ts";
-import { STATUSES } from "./standing.ts";
+import { STATUSES } from "./placement.ts";
 
 const LOOK_AT_MOST = 2_000;
 
@@ -138,7 +138,7 @@ const JOINS = [
   ["d", "LEFT JOIN", "done"],
   ["p", "LEFT JOIN", "leased"],
   ["a", "LEFT JOIN", "delayed"],
-  ["t", "LEFT JOIN", "trail"],
+  ["t", "LEFT JOIN", "job_details"],
 ] as const;
 
 function joinsFor(conditions: readonly string[]): string {

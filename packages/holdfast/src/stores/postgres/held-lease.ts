@@ -7,7 +7,7 @@ import { isUuid } from "../../core/uuid.ts";
 import type { Row } from "./database.ts";
 import type { Asker } from "./queue-book.ts";
 import { isTrue, number, numberOrNull, text, textOrNull } from "./row-values.ts";
-import type { Moving } from "./standing.ts";
+import type { Moving } from "./placement.ts";
 
 export interface HeldLease extends Moving {
   readonly id: string;
@@ -26,7 +26,7 @@ export interface HeldLease extends Moving {
 export const LEASED_COLUMNS = `l.seq, l.q, l.grp, l.prio, l.attempts, l.max_attempts, l.crashes,
   l.fence, l.settled_fence, l.run_at, l.flags, j.id, j.type, l.spent, l.worker, l.leased_at,
   l.cancel_asked, l.cancel_reason, l.cancel_by,
-  CASE WHEN l.flags & 1 = 1 THEN (SELECT t.deferrals FROM holdfast.trail t WHERE t.seq = l.seq) END`;
+  CASE WHEN l.flags & 1 = 1 THEN (SELECT t.deferrals FROM holdfast.job_details t WHERE t.seq = l.seq) END`;
 
 const SEQS_OF = "SELECT id, seq FROM holdfast.job WHERE id = ANY ($1)";
 

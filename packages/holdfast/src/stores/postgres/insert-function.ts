@@ -13,6 +13,7 @@
  * tried alone first, and those that are busy are told so, without their neighbours.
  *
  * Codes: 0 candidate, 1 added, 2 duplicate, 3 conflict, 4 full, 5 busy. A null array means "all added".
+ * p_size: the bits of flags that a large payload has; null if there is none.
  * Adopted jobs bring their past along (p_created and what follows); a finished one gets no place
  * here, that is for the caller to say.
  */
@@ -34,6 +35,7 @@ CREATE OR REPLACE FUNCTION holdfast.insert_jobs(
   p_id uuid[], p_q integer[], p_grp text[], p_type text[], p_prio integer[], p_payload text[],
   p_max integer[], p_delay bigint[], p_run_at bigint[],
   p_key text[], p_hash text[], p_life bigint[], p_tags text[], p_meta text[], p_trace text[],
+  p_size integer[],
   p_created bigint[], p_status integer[], p_attempts integer[], p_crashes integer[],
   p_fence bigint[],
   OUT now_us bigint, OUT codes integer[], OUT others uuid[], OUT statuses integer[],
@@ -241,9 +243,10 @@ BEGIN
     WITH placed AS (
       INSERT INTO holdfast.ready (q, grp, prio, seq, fence, settled_fence, attempts, max_attempts,
         crashes, flags)
-      SELECT u.q, u.grp, u.prio, u.seq, 0, 0, 0, u.max, 0, CASE WHEN u.key IS NULL THEN 0 ELSE 2 END
-      FROM unnest(seqs, p_q, p_grp, p_prio, p_max, p_key, codes)
-        AS u (seq, q, grp, prio, max, key, code)
+      SELECT u.q, u.grp, u.prio, u.seq, 0, 0, 0, u.max, 0,
+        CASE WHEN u.key IS NULL THEN 0 ELSE 2 END | coalesce(u.size, 0)
+      FROM unnest(seqs, p_q, p_grp, p_prio, p_max, p_key, p_size, codes)
+        AS u (seq, q, grp, prio, max, key, size, code)
       WHERE coalesce(u.code, 1) = 1
       RETURNING q)
     ${countUp("SELECT p.q, count(*), 0, 0, 0, 0 FROM placed p GROUP BY p.q")};
@@ -252,12 +255,12 @@ BEGIN
 
   WITH placed AS (
     SELECT u.*, coalesce(u.run_at, v_now + coalesce(u.delay, 0)) AS due,
-      CASE WHEN u.key IS NULL THEN 0 ELSE 2 END + CASE WHEN p_status IS NULL THEN 0 ELSE 1 END
-        AS flags
-    FROM unnest(seqs, p_q, p_grp, p_prio, p_max, p_delay, p_run_at, p_key, p_created, p_status,
-      p_attempts, p_crashes, p_fence, codes)
-      AS u (seq, q, grp, prio, max, delay, run_at, key, created, status, attempts, crashes, fence,
-        code)
+      CASE WHEN u.key IS NULL THEN 0 ELSE 2 END | CASE WHEN p_status IS NULL THEN 0 ELSE 1 END
+        | coalesce(u.size, 0) AS flags
+    FROM unnest(seqs, p_q, p_grp, p_prio, p_max, p_delay, p_run_at, p_key, p_size, p_created,
+      p_status, p_attempts, p_crashes, p_fence, codes)
+      AS u (seq, q, grp, prio, max, delay, run_at, key, size, created, status, attempts, crashes,
+        fence, code)
     WHERE coalesce(u.code, 1) = 1 AND coalesce(u.status, 0) = 0),
   at_once AS (
     INSERT INTO holdfast.ready (q, grp, prio, seq, fence, settled_fence, run_at, attempts,

@@ -2,6 +2,7 @@ import { StoreUnavailableError } from "../../core/errors.ts";
 import type { DedupeKey, JobStatus, NewJob } from "../../core/job.ts";
 import { WAKE_AHEAD_MS } from "../../core/line.ts";
 import type { InsertResult } from "../../core/store.ts";
+import { sizeFlags } from "./byte-bound.ts";
 import { msOf, wholeMs, type Clock } from "./clock.ts";
 import type { Database, Value } from "./database.ts";
 import { lifeOf } from "./keys.ts";
@@ -9,13 +10,13 @@ import { isLockTimeout } from "./postgres-error.ts";
 import type { Asker } from "./queue-book.ts";
 import { list, number } from "./row-values.ts";
 import { runsOf } from "./runs-of.ts";
-import { STATUSES, STATUS_CODES } from "./standing.ts";
+import { STATUSES, STATUS_CODES } from "./placement.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Its arguments in order; `insert-function.ts` says what they mean. */
 const INSERT = `
   SELECT * FROM holdfast.insert_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-    $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`;
+    $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)`;
 
 const [CANDIDATE, ADDED, DUPLICATE, CONFLICT, FULL, BUSY] = [0, 1, 2, 3, 4, 5];
 
@@ -71,6 +72,8 @@ export interface Inserted {
   readonly seqs: readonly (number | null)[];
   /** Queues that have got a job that is ready, now or soon. */
   readonly woken: ReadonlySet<number>;
+  /** How many jobs of those are. */
+  readonly ready: number;
 }
 
 /**
@@ -146,19 +149,23 @@ async function insertJobs(
   const [codes, others, statuses, bounds] = [1, 2, 3, 4].map((column) => list(row, column));
   const numbers = list(row, 5);
   const woken = new Set<number>();
+  let ready = 0;
   const seqs = jobs.map((_, index) =>
     codeAt(codes, index) === ADDED ? Number(numbers?.[index]) : null,
   );
   const results = jobs.map((job, index) => {
     const isAdded = seqs[index] !== null;
-    if (isAdded && isSoon(job, now)) woken.add(numberOf(how.queues, job));
+    if (isAdded && isSoon(job, now)) {
+      woken.add(numberOf(how.queues, job));
+      ready++;
+    }
     return resultOf(codeAt(codes, index), {
       id: isAdded ? job.id : (others?.[index] ?? job.id),
       status: statusOf(statuses?.[index]),
       maxWaiting: Number(bounds?.[index] ?? 0),
     });
   });
-  return { results, seqs, woken };
+  return { results, seqs, woken, ready };
 }
 
 /** No codes at all: all were added. */
@@ -189,6 +196,7 @@ function bodyColumns(jobs: readonly Insertable[], queues: ReadonlyMap<string, nu
     sparse(({ tags }) => (tags.length === 0 ? null : JSON.stringify(tags))),
     sparse(({ meta }) => meta),
     sparse(({ trace }) => trace),
+    sparse(({ payload }) => sizeFlags(payload) || null),
   ];
 }
 

@@ -13,7 +13,7 @@ import type { Clock } from "./clock.ts";
 import type { Row } from "./database.ts";
 import type { Asker } from "./queue-book.ts";
 import { text } from "./row-values.ts";
-import { STATUSES } from "./standing.ts";
+import { STATUSES } from "./placement.ts";
 import type { ViewColumn } from "./view-function.ts";
 
 const BY_IDS = "SELECT * FROM holdfast.view_jobs($1, NULL, $2, true)";

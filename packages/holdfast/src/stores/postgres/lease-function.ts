@@ -16,10 +16,19 @@
  * A search that has found nothing but held and full lines so far goes on with the next call; p_began is
  * where it began. So however many they are, one call passes a bounded number of them.
  *
+ * p_max_bytes: the caller's bound in bytes (`byte-bound.ts`), and then what is left of it.
+ *
  * p_hint…: up to where this caller has leased in a queue of one line, if finding its head has become
  * expensive (see `pick_behind`). Whether it has is told by the blocks it took, not by the time: a busy
  * machine must not change the order of jobs.
  */
+import {
+  BYTE_VARIABLES,
+  KEEP_WITHIN,
+  LOOK_FOR_LARGE,
+  NOTE_TURN,
+  WEIGH_TURNS,
+} from "./byte-bound.ts";
 import { FOREVER } from "./clock.ts";
 import { BLOCKS, holdMoved, IS_WORN, LEASE_ONE_LINE, LEASED_ROW } from "./lease-one-line.ts";
 import { bodyOf, CLOCK_US, eachOf, PINNED } from "./pinned.ts";
@@ -32,7 +41,7 @@ CREATE OR REPLACE FUNCTION holdfast.lease(
   p_seen bigint, p_worker text, p_lease_ms bigint, p_limit integer, p_capped integer,
   p_q integer[], p_share integer[], p_most integer[], p_turn text[], p_left integer[],
   p_began text[],
-  p_hint_grp text[], p_hint_prio integer[], p_hint_seq bigint[])
+  p_hint_grp text[], p_hint_prio integer[], p_hint_seq bigint[], p_max_bytes bigint)
 RETURNS TABLE (seq bigint, q integer, grp text, prio integer, id uuid, type text, attempts integer,
   max_attempts integer, spent integer, crashes integer, fence bigint, run_at bigint,
   created_at bigint, tags text, meta text, trace text, past text, payload text)
@@ -89,6 +98,8 @@ DECLARE
   v_blocks bigint;
   v_last record;
   v_n integer;
+  i integer;
+${BYTE_VARIABLES}
 BEGIN
 ${LEASE_ONE_LINE}
   v_got := array_fill(0, ARRAY[v_count]);
@@ -125,14 +136,18 @@ ${LEASE_ONE_LINE}
     END IF;
   END LOOP;
 
+${LOOK_FOR_LARGE}
+
   -- First everybody's share, then what others have left.
   FOR v_round IN 1..2 LOOP
-    FOR i IN 1..v_count LOOP
-      CONTINUE WHEN v_held_until[i] > v_now OR (v_round = 2 AND v_got[i] < p_share[i]);
+    FOR v_nth IN 1..v_count LOOP
+      i := 1 + (v_nth + v_shift - 1) % v_count;
+      CONTINUE WHEN v_is_cut OR v_held_until[i] > v_now
+        OR (v_round = 2 AND v_got[i] < p_share[i]);
       v_want := least(v_all, p_most[i] - v_got[i]);
       IF v_round = 1 THEN v_want := least(v_want, p_share[i]); END IF;
       IF v_round = 1 AND v_want > 0 AND p_hint_seq[i] IS NOT NULL AND NOT v_has_lines[i]
-        AND NOT v_is_capped[i]
+        AND NOT v_is_capped[i] AND NOT v_is_tight
       THEN
         v_heads := holdfast.pick_behind(p_q[i], p_hint_grp[i], p_hint_prio[i], p_hint_seq[i],
           v_want);
@@ -156,7 +171,7 @@ ${LEASE_ONE_LINE}
       END IF;
       v_walks := 0;
       WHILE v_want > 0 LOOP
-        v_rest := least(v_want, coalesce(v_room[i], v_want))::integer;
+        v_rest := least(v_want, coalesce(v_room[i], v_want), v_fit)::integer;
         IF v_is_capped[i] THEN v_rest := least(v_rest, v_of_capped); END IF;
         IF v_rest <= 0 OR v_walks >= ${MOST_WALKS} THEN
           v_is_more[i] := v_rest > 0;
@@ -164,6 +179,7 @@ ${LEASE_ONE_LINE}
           EXIT;
         END IF;
         v_walks := v_walks + 1;
+${NOTE_TURN}
 
         -- The ring, from the line whose turn it is.
         v_blocks := ${BLOCKS};
@@ -221,7 +237,9 @@ ${LEASE_ONE_LINE}
         END IF;
 
         -- Turns: as many jobs as a line weighs, round after round.
-        IF 2 * v_lines_count > v_rest AND v_is_plain AND coalesce(p_left[i], 0) = 0 THEN
+        IF 2 * v_lines_count > v_rest AND v_is_plain AND coalesce(p_left[i], 0) = 0
+          AND NOT v_is_tight
+        THEN
           -- One of each, and the walk has found them already. What is left is for the next walk.
           v_rest := least(v_rest, v_lines_count);
           p_turn[i] := v_groups[v_rest];
@@ -264,6 +282,8 @@ ${LEASE_ONE_LINE}
           END LOOP;
         END IF;
 
+${WEIGH_TURNS}
+
         IF v_quota IS NULL AND v_lines_count > 1 THEN
           -- No row of this call's snapshot can leave its place before the call ends: the places that
           -- the walk has found are still theirs, or empty.
@@ -285,6 +305,7 @@ ${LEASE_ONE_LINE}
               SELECT r.ctid FROM holdfast.ready r WHERE r.q = p_q[i] AND r.grp = t.grp
               ORDER BY r.q, r.grp, r.prio, r.seq LIMIT t.quota FOR UPDATE SKIP LOCKED) x
             WHERE t.quota > 0);
+${KEEP_WITHIN}
           v_blocks := ${BLOCKS} - v_blocks;
           v_started := holdfast.start_attempts(v_heads, p_worker, v_us, p_lease_ms);
           v_new := v_started.seqs;
@@ -309,6 +330,7 @@ ${LEASE_ONE_LINE}
             FROM unnest(v_groups, v_caps) AS c (grp, cap)
             JOIN unnest(v_started.groups) AS n (grp) ON n.grp = c.grp WHERE c.cap IS NOT NULL);
         END IF;
+        EXIT WHEN v_is_cut;
       END LOOP;
       -- It was not asked to the end.
       IF v_want <= 0 AND v_got[i] > 0 THEN v_is_more[i] := true; END IF;
@@ -344,6 +366,7 @@ ${LEASE_ONE_LINE}
       v_next := least(v_next, v_at);
     END IF;
   END LOOP;
+  IF v_is_cut THEN v_next := v_now; END IF;
 
   PERFORM holdfast.count_up(false, array_agg(t.q),
     array_agg(t.moved - t.got), array_agg(-t.moved), NULL, NULL, NULL)

@@ -4,8 +4,9 @@
  * costs more to begin than a job costs to move, so taking, counting and answering are one.
  *
  * It is a part of the function in `lease-function.ts` and leaves everything else to it, also a line
- * whose jobs are all just being taken by others.
+ * whose jobs are all just being taken by others, and one with large payloads if they are bounded.
  */
+import { IS_NEAR, isLarge } from "./byte-bound.ts";
 import { bodyOf } from "./pinned.ts";
 import { countUp } from "./tally.ts";
 
@@ -36,7 +37,9 @@ export function holdMoved(us: string): string {
 }
 
 export const LEASE_ONE_LINE = `
-  IF p_limit > 0 AND cardinality(p_q) = 1 AND p_hint_seq[1] IS NULL THEN
+  IF p_limit > 0 AND cardinality(p_q) = 1 AND p_hint_seq[1] IS NULL
+    AND NOT ${IS_NEAR}
+  THEN
     v_blocks := ${BLOCKS};
     -- The head of the line too: then the dead rows before it are stepped over once only.
     SELECT h.grp, h.prio, h.seq INTO v_last FROM holdfast.queue x CROSS JOIN LATERAL (
@@ -46,7 +49,9 @@ export const LEASE_ONE_LINE = `
       AND x.max_active IS NULL AND x.max_active_per_group IS NULL
       AND (SELECT true FROM holdfast.ready r WHERE r.q = x.q AND r.grp > h.grp LIMIT 1) IS NULL
       AND (SELECT true FROM holdfast.delayed d WHERE d.q = x.q AND d.run_at <= v_now
-        LIMIT 1) IS NULL;
+        LIMIT 1) IS NULL
+      AND (p_max_bytes IS NULL OR p_limit = 1 OR (
+        SELECT true FROM holdfast.ready r WHERE r.q = x.q AND ${isLarge("r")} LIMIT 1) IS NULL);
     IF FOUND THEN
       v_want := least(p_limit, p_most[1]);
       RETURN QUERY

@@ -14,7 +14,8 @@ import type { Asker, QueueBook } from "./queue-book.ts";
 import { number, numberOrNull, text, textOrNull } from "./row-values.ts";
 
 const LEASE = `
-  SELECT * FROM holdfast.lease($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;
+  SELECT * FROM holdfast.lease($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+    $15)`;
 
 /** How long a hint is followed before the line is looked at from its head again. */
 const HINT_MS = 2_000;
@@ -73,6 +74,7 @@ export class Leases {
       hints.map((hint) => hint?.group ?? null),
       hints.map((hint) => hint?.prio ?? null),
       hints.map((hint) => hint?.seq ?? null),
+      boundOf(request),
     ]);
     // The last row is about the call itself.
     const end = rows.pop();
@@ -160,6 +162,11 @@ async function demandsOf(request: LeaseRequest, queues: QueueBook): Promise<Queu
     if (q !== undefined) demands.set(q, { q, name, limit, weight });
   }
   return [...demands.values()].sort((a, b) => a.q - b.q);
+}
+
+/** Null: none. */
+function boundOf({ maxBytes = Infinity }: LeaseRequest): number | null {
+  return Number.isFinite(maxBytes) ? Math.max(0, Math.floor(maxBytes)) : null;
 }
 
 function inMs(nextAt: number | null, now: number): number | null {

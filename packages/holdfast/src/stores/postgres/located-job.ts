@@ -7,7 +7,7 @@
  */
 import type { JobStatus } from "../../core/job.ts";
 import { number, numberOrNull, text, textOrNull } from "./row-values.ts";
-import { STATUSES, type Moving } from "./standing.ts";
+import { STATUSES, type Moving } from "./placement.ts";
 import type { Transaction } from "./transaction.ts";
 
 export interface LocatedJob extends Moving {

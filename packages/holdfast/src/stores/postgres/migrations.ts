@@ -8,9 +8,11 @@
  * which may still be running: what must change gets a new name, and the old one goes a release later.
  */
 import { StoreOpenError } from "../../core/errors.ts";
+import { BYTE_BOUND_FUNCTIONS } from "./byte-bound.ts";
 import { CLOCK_FUNCTION } from "./clock.ts";
 import { COUNT_FUNCTION } from "./count.ts";
 import type { Session } from "./database.ts";
+import { DISOWN_FUNCTION } from "./disown.ts";
 import { INSERT_FUNCTION } from "./insert-function.ts";
 import { LEASE_FUNCTION } from "./lease-function.ts";
 import { SWAP_FUNCTION } from "./records.ts";
@@ -18,17 +20,17 @@ import { REAP_FUNCTIONS } from "./reap.ts";
 import { RENEW_FUNCTION } from "./renew-function.ts";
 import { isTrue, number } from "./row-values.ts";
 import { SchemaName } from "./schema-name.ts";
-import { TABLES, VACUUM_SETTINGS } from "./schema.ts";
+import { ADDITIONS, TABLES, VACUUM_SETTINGS } from "./schema.ts";
 import { SETTLE_FUNCTION } from "./settle-function.ts";
 import { TALLY_FUNCTIONS } from "./tally.ts";
 import { BURY_FUNCTION } from "./tombstones.ts";
 import { VIEW_FUNCTION } from "./view-function.ts";
 import { WALK_FUNCTIONS } from "./walk-function.ts";
 
-export const MIGRATIONS: readonly string[] = [`${TABLES}\n${VACUUM_SETTINGS}\n`];
+export const MIGRATIONS: readonly string[] = [`${TABLES}\n${VACUUM_SETTINGS}\n`, ADDITIONS];
 
 /** Raised whenever the text of a function changes. */
-export const FUNCTIONS_REVISION = 1;
+export const FUNCTIONS_REVISION = 2;
 
 export const FUNCTIONS = [
   CLOCK_FUNCTION,
@@ -36,10 +38,12 @@ export const FUNCTIONS = [
   BURY_FUNCTION,
   INSERT_FUNCTION,
   WALK_FUNCTIONS,
+  BYTE_BOUND_FUNCTIONS,
   LEASE_FUNCTION,
   SETTLE_FUNCTION,
   RENEW_FUNCTION,
   REAP_FUNCTIONS,
+  DISOWN_FUNCTION,
   SWAP_FUNCTION,
   VIEW_FUNCTION,
   COUNT_FUNCTION,
@@ -107,7 +111,7 @@ async function versionsOf(session: Session, { name }: SchemaName): Promise<Versi
 function isUpToDate({ tables, functions }: Versions): boolean {
   if ((tables ?? 0) > MIGRATIONS.length) {
     throw new StoreOpenError(
-      `this database was written by a newer Holdfast (schema ${tables}, this one knows up to ${MIGRATIONS.length}): upgrade the holdfast package here, or use another schema`,
+      `a newer Holdfast wrote this database (schema ${tables}, this one knows up to ${MIGRATIONS.length}): upgrade the holdfast package here, or use another schema`,
     );
   }
   return tables === MIGRATIONS.length && functions >= FUNCTIONS_REVISION;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Wakeup } from "../../core/store.ts";
+import { heardBy } from "../shared/wakeup-message.ts";
 import { notifyPayloads } from "./notify-payloads.ts";
 
 describe("a message to other processes", () => {
@@ -8,6 +9,22 @@ describe("a message to other processes", () => {
     expect(payloads.map((payload) => JSON.parse(payload) as unknown)).toEqual([
       { from: "me", queues: ["a", "b"], finished: ["1"] },
     ]);
+  });
+
+  it("says how many jobs were added, and the sender's lot", () => {
+    const wakeup = { queues: ["a"], finished: [], added: 3, lot: 0.25 };
+    expect(notifyPayloads("me", wakeup).map((payload) => heardBy("you", payload))).toEqual([
+      { from: "me", ...wakeup },
+    ]);
+  });
+
+  it("says nothing of how many if it is one of several", () => {
+    const queues = Array.from({ length: 500 }, (_, index) => `queue-${index}`.padEnd(40, "x"));
+    const payloads = notifyPayloads("me", { queues, finished: [], added: 500, lot: 0.25 });
+    const heard = payloads.map((payload) => heardBy("you", payload));
+    expect(heard.length).toBeGreaterThan(1);
+    for (const wakeup of heard) expect(wakeup).not.toMatchObject({ added: expect.anything() });
+    expect(heard.flatMap((wakeup) => wakeup?.queues ?? [])).toEqual(queues);
   });
 
   it("is several for what does not, each within the bounds of PostgreSQL", () => {

@@ -10,8 +10,14 @@ const PAYLOAD_BYTES = 7_500;
 /** Beyond so many messages at a time the rest is left to the poll. */
 const MOST_MESSAGES = 8;
 
-/** As many messages as it takes, within reason. */
-export function notifyPayloads(from: string, { queues, finished }: Wakeup): string[] {
+/**
+ * As many messages as it takes, within reason. How many jobs were added is said only if one message says
+ * everything: whoever hears of a part would take it for the number of that part.
+ */
+export function notifyPayloads(from: string, wakeup: Wakeup): string[] {
+  const { queues, finished } = wakeup;
+  const whole = messageOf(from, wakeup);
+  if (Buffer.byteLength(whole) <= PAYLOAD_BYTES) return [whole];
   const payloads: string[] = [];
   const rest = [
     ...queues.map((queue) => ({ queue, id: null })),

@@ -1,20 +1,21 @@
 /** An operator's hand. Each verb is a rule for jobs that `change-each.ts` has locked in their places. */
 import type { JobStatus } from "../../core/job.ts";
 import type { Due, Revival, Target, Why } from "../../core/store.ts";
+import { sizeFlags } from "./byte-bound.ts";
 import { changeEach, type Answer, type OperateOptions, type Operated } from "./change-each.ts";
 import { instantAfter } from "./clock.ts";
 import { freeKeys, freeKeysUntilFinished, rehashKeys, takeKeysAgain } from "./keys.ts";
 import { leavePlaces, type LocatedJob } from "./located-job.ts";
 import { number, numberOrNull, textOrNull } from "./row-values.ts";
-import { HAS_KEY, HAS_PAST, standFinished, standInLine } from "./standing.ts";
+import { HAS_KEY, HAS_PAST, IS_LARGE, placeFinished, placeInLine } from "./placement.ts";
 import { bury } from "./tombstones.ts";
-import { dropSteps, noteTrails } from "./trail.ts";
+import { dropSteps, noteDetails } from "./job-details.ts";
 import type { Transaction } from "./transaction.ts";
 
 const ASK = `
   UPDATE holdfast.leased SET cancel_asked = true, cancel_reason = $2, cancel_by = $3, updated_at = $4
   WHERE seq = ANY ($1)`;
-const STARTED = "SELECT seq, started_at, worker FROM holdfast.trail WHERE seq = ANY ($1)";
+const STARTED = "SELECT seq, started_at, worker FROM holdfast.job_details WHERE seq = ANY ($1)";
 const SET_PAYLOAD = "UPDATE holdfast.job SET payload = $2 WHERE seq = ANY ($1)";
 export function cancel(options: OperateOptions, target: Target, why: Why): Promise<Operated> {
   return changeEach({ ...options, isForRunning: true }, target, async (tx, jobs) => {
@@ -39,12 +40,12 @@ async function endCancelled(
   await leavePlaces(tx, jobs);
   const rows = await tx.rows(STARTED, [seqs(jobs)]);
   const started = new Map(rows.map((row) => [number(row, 0), row]));
-  await noteTrails(
+  await noteDetails(
     tx,
     jobs.map(({ seq }) => ({ seq, change: { reason, by_whom: by } })),
   );
   await freeKeysUntilFinished(tx, seqs(jobs.filter(hasKey)));
-  await standFinished(
+  await placeFinished(
     tx,
     jobs.map((job) => {
       const past = started.get(job.seq);
@@ -74,7 +75,7 @@ export function revive(
     if (dead.length > 0) {
       await leavePlaces(tx, dead);
       const checkpoint = how.payload === undefined ? {} : { checkpoint: null };
-      await noteTrails(
+      await noteDetails(
         tx,
         dead.map(({ seq, startedAt, worker }) => ({
           seq,
@@ -89,14 +90,14 @@ export function revive(
         })),
       );
       if (how.payload !== undefined) await replacePayload(tx, dead, how.payload);
-      await standInLine(
+      await placeInLine(
         tx,
         dead.map((job) => ({
           ...job,
           crashes: 0,
           maxAttempts: job.attempts + how.attempts,
           runAt: dueAt(how, tx.now),
-          flags: job.flags | HAS_PAST,
+          flags: flagsWith(job.flags | HAS_PAST, how.payload),
         })),
       );
       await takeKeysAgain(tx, seqs(dead.filter(hasKey)));
@@ -104,6 +105,10 @@ export function revive(
     const revived = new Set(dead);
     return answers(jobs, (job) => (revived.has(job) ? done("queued") : refused(job.status)));
   });
+}
+
+function flagsWith(flags: number, payload: Revival["payload"]): number {
+  return payload === undefined ? flags : (flags & ~IS_LARGE) | sizeFlags(payload.json);
 }
 
 async function replacePayload(
@@ -126,11 +131,11 @@ export function reschedule(
     const queued = jobs.filter(({ status }) => status === "queued");
     if (queued.length > 0) {
       await leavePlaces(tx, queued);
-      await noteTrails(
+      await noteDetails(
         tx,
         queued.map(({ seq }) => ({ seq, change: {} })),
       );
-      await standInLine(
+      await placeInLine(
         tx,
         queued.map((job) => ({
           ...job,

@@ -72,6 +72,20 @@ export function transactionStatus(client: ClientLike): string | null | undefined
   return isFunction(getTransactionStatus) ? getTransactionStatus.call(client) : undefined;
 }
 
+/** What a connection says of itself while it works. */
+export interface ConnectionLike {
+  on(event: string, listener: (message: never) => void): unknown;
+  removeListener(event: string, listener: (message: never) => void): unknown;
+}
+
+/** What is beneath a client of `pg`; null if this driver has nothing to listen to. */
+export function connectionOf(client: ClientLike): ConnectionLike | null {
+  const { connection } = client as { connection?: unknown };
+  if (!isObject(connection)) return null;
+  const canListen = isFunction(connection["on"]) && isFunction(connection["removeListener"]);
+  return canListen ? (connection as unknown as ConnectionLike) : null;
+}
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }

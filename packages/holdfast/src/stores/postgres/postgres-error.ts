@@ -72,7 +72,10 @@ export function storeError(
       );
     case DEADLOCK:
     case SERIALIZATION_FAILURE:
-      return unavailable("PostgreSQL had too many transactions in each other's way", error);
+      return unavailable(
+        "other transactions kept stopping this one until its time was up: try again",
+        error,
+      );
     case LOCK_NOT_AVAILABLE:
       return unavailable(
         "another transaction holds a lock for too long: try again, and keep transactions short",
@@ -91,7 +94,10 @@ function byClass(error: unknown): unknown {
       return unavailable("PostgreSQL is short of memory or connections: try again", error);
     case "28":
     case "3D":
-      return unavailable("PostgreSQL lets this user or database in no more", error);
+      return unavailable(
+        "PostgreSQL refused the user or the database: check the user, the password and the database that Holdfast connects with",
+        error,
+      );
     default:
       return error;
   }

@@ -15,6 +15,7 @@ import type { OperateOptions, Operated } from "./change-each.ts";
 import { Clock, msOf } from "./clock.ts";
 import { count, place } from "./count.ts";
 import type { Database } from "./database.ts";
+import { disown } from "./disown.ts";
 import { find } from "./find.ts";
 import { hasRepeats, insert, insertAlone } from "./insert.ts";
 import { get } from "./job-view.ts";
@@ -137,11 +138,11 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   }
 
   /** Hints go out after the commit, and nobody waits for them. */
-  function owe(queues: QueueBook, woken: Iterable<number>, finished: readonly string[]): void {
+  function owe(queues: QueueBook, { woken, finished = [], added }: Owed): void {
     const numbers = [...woken];
     if (numbers.length === 0 && finished.length === 0) return;
     queues.names(numbers).then(
-      (names) => wakeups.done(names.values(), finished),
+      (names) => wakeups.done(names.values(), finished, added),
       () => {},
     );
   }
@@ -152,14 +153,14 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       answer: await work(inner, now),
       tx: inner,
     }));
-    owe(now.queues, tx.woken, tx.finished);
+    owe(now.queues, tx);
     return answer;
   }
 
   async function operate(verb: (how: OperateOptions) => Promise<Operated>) {
     const { db, queues } = openLife();
     const { woken, finished, ...changes } = await verb({ db, queues, clock });
-    owe(queues, woken, finished);
+    owe(queues, { woken, finished });
     return changes;
   }
 
@@ -167,7 +168,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     const { db, queues } = openLife();
     const how = { clock, remembersMs, isLate: false };
     const plain = await settlePlainly(db, settlements, how);
-    owe(queues, plain.woken, plain.settled);
+    owe(queues, { woken: plain.woken, finished: plain.settled });
     const { rest } = plain;
     if (rest.length === 0) return plain.resultsWith([]);
     const spawned = rest.flatMap(({ spawn = [] }) => spawn.map(({ queue }) => queue));
@@ -207,8 +208,8 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       const numbers = await queues.findOrAdd(jobs.map(({ queue }) => queue));
       const how = { clock, queues: numbers, evenIfFull, isLate: false };
       if (hasRepeats(jobs)) return write((tx) => insert(tx, jobs, how));
-      const { results, woken } = await insertAlone(db, jobs, how);
-      owe(queues, woken, []);
+      const { results, woken, ready } = await insertAlone(db, jobs, how);
+      owe(queues, { woken, added: ready });
       return results;
     },
     async adopt(jobs) {
@@ -231,10 +232,11 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     },
     async reap(request) {
       const { db, queues, upkeep } = openLife();
-      const { jobs, woken, finished } = await reap(db, request, { queues, upkeep });
-      owe(queues, woken, finished);
+      const { jobs, ...owed } = await reap(db, request, { queues, upkeep });
+      owe(queues, owed);
       return jobs;
     },
+    disown: async (request) => write((tx) => disown(tx, request)),
 
     cancel: async (target, why) => operate((how) => cancel(how, target, why)),
     revive: async (target, revival, why) => operate((how) => revive(how, target, revival, why)),
@@ -303,11 +305,20 @@ export function postgresStore(options: PostgresStoreOptions): Store {
         ...db.options,
         queues,
         id: facts.id,
-        onEnded: (woken, finished) => owe(queues, woken, finished),
+        onEnded: (owed) => owe(queues, owed),
         mustBeOpen: () => void openLife(),
       });
     },
   };
+}
+
+/** What others are to be told of. */
+interface Owed {
+  /** Queues that may have ready jobs, by number. */
+  readonly woken: Iterable<number>;
+  readonly finished?: readonly string[];
+  /** How many jobs became ready, if inserts alone made them so. Absent: any number. */
+  readonly added?: number;
 }
 
 /** What exists only while the store is open. */
@@ -322,11 +333,11 @@ function checkOptions(options: PostgresStoreOptions): void {
   checkPlace(options);
   const { pooler, deadlineMs, remembersMs } = options;
   if (pooler !== undefined && pooler !== "session" && pooler !== "transaction") {
-    throw new InvalidOptionError('pooler is "session" or "transaction"');
+    throw new InvalidOptionError('pooler must be "session" or "transaction"');
   }
   for (const [name, ms] of Object.entries({ deadlineMs, remembersMs })) {
     if (ms !== undefined && !(Number.isFinite(ms) && ms > 0)) {
-      throw new InvalidOptionError(`${name} takes milliseconds, more than 0`);
+      throw new InvalidOptionError(`${name} must be a number of milliseconds above 0`);
     }
   }
 }

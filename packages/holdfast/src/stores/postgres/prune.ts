@@ -11,7 +11,7 @@ import type { Retention } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import { sweepLines } from "./lines.ts";
 import { number, text } from "./row-values.ts";
-import { HAS_PAST, STATUS_CODES } from "./standing.ts";
+import { HAS_PAST, STATUS_CODES } from "./placement.ts";
 import { FOLD_TALLY, IS_TALLY_LONG } from "./tally.ts";
 import { bury } from "./tombstones.ts";
 import type { Transaction } from "./transaction.ts";
@@ -57,11 +57,12 @@ const EXPIRED = `
     ORDER BY x.${end} LIMIT 1) <= $1 OR`,
   ).join("")}
     EXISTS (SELECT 1 FROM holdfast.hold WHERE until <= $1)
+    OR EXISTS (SELECT 1 FROM holdfast.disowned WHERE forget_at <= $1)
     OR EXISTS (SELECT 1 FROM holdfast.line WHERE weight IS NULL AND max_active IS NULL)
     OR ${IS_TALLY_LONG}`;
 /** A record stays until the clock is past its version, or the next one of its key could get the same. */
 const MAY_GO: Readonly<Record<string, string>> = { record: "AND x.version < $1 * 1000" };
-const SWEEP = [...ENDING, ["hold", "until"] as const].map(
+const SWEEP = [...ENDING, ["hold", "until"] as const, ["disowned", "forget_at"] as const].map(
   ([table, end]) => `
     DELETE FROM holdfast.${table} WHERE ctid = ANY (ARRAY(
       SELECT x.ctid FROM holdfast.${table} x

@@ -15,7 +15,18 @@ import { LONG_MS } from "../../testing/conformance/times.ts";
 import { postgresStore } from "./index.ts";
 import type { PoolLike, QueryLike } from "./pool-like.ts";
 
-const LARGE = ["job", "ready", "delayed", "done", "key", "gone", "trail", "step", "log", "attempt"];
+const LARGE = [
+  "job",
+  "ready",
+  "delayed",
+  "done",
+  "key",
+  "gone",
+  "job_details",
+  "step",
+  "log",
+  "attempt",
+];
 const ROWS = 20_000;
 
 let place: PostgresSchema;
@@ -60,7 +71,7 @@ beforeAll(async () => {
       WHERE seq % 3 = 2;
     INSERT INTO key SELECT 1, NULL, id, seq::text, 'hash' FROM job;
     INSERT INTO gone SELECT gen_random_uuid(), 1, 9e15 FROM ${rows};
-    INSERT INTO trail (seq, updated_at) SELECT seq, 1 FROM job;
+    INSERT INTO job_details (seq, updated_at) SELECT seq, 1 FROM job;
     INSERT INTO step (seq, name, value) SELECT seq, 'a', '1' FROM job;
     INSERT INTO log SELECT seq, 1, 1, 'x' FROM job;
     INSERT INTO attempt SELECT seq, 1, 1, 1, 1, 1, 'w', 'failed' FROM job;
@@ -125,6 +136,14 @@ describe("the plans of the statements that run all day", () => {
       expect(await scanned(), "get").toEqual({});
     }
 
+    await store.insert(newJobs(5, { payload: JSON.stringify("x".repeat(10_000)) }));
+    for (const maxBytes of [100, 45_000, 4_000_000]) {
+      const { jobs } = await store.lease(leaseRequest(20, { maxBytes, worker: "lost" }));
+      expect(jobs.length).toBeGreaterThan(0);
+    }
+    expect(await scanned(), "lease within bytes").toEqual({});
+    expect(await store.disown({ worker: "lost", queues: [QUEUE], except: [] })).toBeGreaterThan(0);
+    expect(await scanned(), "disown").toEqual({});
     await store.lease({ ...leaseRequest(5), leaseMs: 0 });
     expect(await store.reap({ limit: 10 })).not.toEqual([]);
     expect(await scanned(), "reap").toEqual({});

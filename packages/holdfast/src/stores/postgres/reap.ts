@@ -1,24 +1,23 @@
 /**
- * Reaping: leases that ran out, the longest expired first. The fence moves on, or the old holder's
- * late settle would look like the repeat of one that happened. It kills nothing: who has crashed too
- * often is decided at the next lease.
+ * Reaping: leases that ran out, the longest expired first. It kills nothing: who has crashed too often
+ * is decided at the next lease.
+ *
+ * A job that has crashed before is charged only if its holder said that it starts (`is_started`): until
+ * then it waited. Nobody is charged for what a worker has disowned (`disown.ts`).
  *
  * Every worker calls this about once a second and nearly always there is nothing to do. So it looks
  * first, and while it looks it carries the clock's mark between processes (`clock.ts`).
  */
 import type { ReapedJob } from "../../core/store.ts";
-import { recordOf } from "./conclude.ts";
 import { msOf } from "./clock.ts";
 import type { Database, Row } from "./database.ts";
-import { LEASED_COLUMNS, leaseOf, type HeldLease } from "./held-lease.ts";
-import { freeKeysUntilFinished } from "./keys.ts";
+import { isDisowned } from "./disown.ts";
+import { LEASED_COLUMNS, leaseOf } from "./held-lease.ts";
 import { moveDue } from "./move-due.ts";
-import { CLOCK_US, PINNED } from "./pinned.ts";
+import { bodyOf, CLOCK_US, PINNED } from "./pinned.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { isTrue, number, numbers } from "./row-values.ts";
-import { HAS_KEY, HAS_PAST, standFinished, standInLine, wakeForRoom } from "./standing.ts";
-import { addAttempts, noteTrails } from "./trail.ts";
-import type { Transaction } from "./transaction.ts";
+import { takeBack, type EndedLease } from "./take-back.ts";
 import { DEAD_ROWS, type Upkeep } from "./upkeep.ts";
 
 /** Due jobs moved per queue and call, so that those of a held queue do not pile up for `count`. */
@@ -66,10 +65,11 @@ const MARK = "UPDATE holdfast.head SET clock = $1 WHERE clock < $1";
 const LOCK_EXPIRED = "SELECT holdfast.lock_expired($1, $2)";
 /** The whole condition again, on the rows themselves. */
 const END = `
-  DELETE FROM holdfast.leased l USING holdfast.job j
-  WHERE l.seq = ANY ($1) AND l.until <= $2 AND j.seq = l.seq
-  RETURNING ${LEASED_COLUMNS}, l.until`;
+  WITH ended AS (DELETE FROM holdfast.leased WHERE seq = ANY ($1) AND until <= $2 RETURNING *)
+  SELECT ${LEASED_COLUMNS}, l.until, (l.crashes = 0 OR l.is_started) AND NOT ${isDisowned("$2")}
+  FROM ended l ${bodyOf("l")} AS j`;
 const UNTIL_COLUMN = 20;
+const CHARGED_COLUMN = 21;
 
 export interface Reaped {
   readonly jobs: ReapedJob[];
@@ -96,8 +96,10 @@ export async function reap(
     const [locked] = await tx.rows(LOCK_EXPIRED, [tx.now, limit]);
     const rows = locked === undefined ? [] : await tx.rows(END, [numbers(locked, 0), tx.now]);
     rows.sort(byEnd);
-    const expired = rows.map(leaseOf);
-    await putBack(tx, expired);
+    const expired = await takeBack(
+      tx,
+      rows.map((row) => ({ ...leaseOf(row), isCharged: isTrue(row, CHARGED_COLUMN) })),
+    );
     return { leases: expired, woken: tx.woken, finished: tx.finished };
   });
   const names = await queues.names(leases.map(({ q }) => q));
@@ -108,61 +110,9 @@ function byEnd(a: Row, b: Row): number {
   return number(a, UNTIL_COLUMN) - number(b, UNTIL_COLUMN) || number(a, 0) - number(b, 0);
 }
 
-async function putBack(tx: Transaction, leases: readonly HeldLease[]): Promise<void> {
-  if (leases.length === 0) return;
-  await addAttempts(
-    tx,
-    leases.map((lease) => {
-      const record = recordOf(lease, tx.now, { outcome: "crashed", failure: null });
-      return { seq: lease.seq, records: [record] };
-    }),
-  );
-  await noteTrails(
-    tx,
-    leases.map(({ seq, isCancelAsked, cancelReason, cancelBy, leasedAt, worker }) => ({
-      seq,
-      change: isCancelAsked
-        ? { reason: cancelReason, by_whom: cancelBy }
-        : { started_at: leasedAt, worker },
-    })),
-  );
-  const moved = leases.map((lease) => ({
-    ...lease,
-    crashes: lease.crashes + 1,
-    fence: tx.fenceAfter(lease.fence),
-    flags: lease.flags | HAS_PAST,
-  }));
-  const cancelled = moved.filter(({ isCancelAsked }) => isCancelAsked);
-  await standInLine(
-    tx,
-    moved.filter(({ isCancelAsked }) => !isCancelAsked),
-  );
-  await standFinished(
-    tx,
-    cancelled.map((lease) => ({
-      ...lease,
-      as: "cancelled",
-      finishedAt: tx.now,
-      startedAt: lease.leasedAt,
-      result: null,
-      resultDropped: false,
-    })),
-  );
-  const keyed = cancelled.filter(({ flags }) => (flags & HAS_KEY) !== 0);
-  await freeKeysUntilFinished(
-    tx,
-    keyed.map(({ seq }) => seq),
-  );
-  for (const { id } of cancelled) tx.finished.push(id);
-  await wakeForRoom(
-    tx,
-    leases.map(({ q }) => q),
-  );
-}
-
-function reapedJob(lease: HeldLease, names: ReadonlyMap<number, string>): ReapedJob {
-  const { id, group, type, worker, attempts, crashes, isCancelAsked } = lease;
+function reapedJob(lease: EndedLease, names: ReadonlyMap<number, string>): ReapedJob {
+  const { id, group, type, worker, attempts, crashes, isCharged, isCancelAsked } = lease;
   const queue = names.get(lease.q) ?? "";
   const status = isCancelAsked ? "cancelled" : "queued";
-  return { id, queue, group, type, worker, attempts, crashes: crashes + 1, status };
+  return { id, queue, group, type, worker, attempts, crashes, charged: isCharged, status };
 }

@@ -2,10 +2,11 @@
  * Renewing. A lease that ran out but was not reaped is still its holder's: the fence decides, not the
  * time.
  *
- * Renewals that carry nothing are one call inside the database, those with updates a transaction. A row
- * that somebody has locked at the moment is asked again a little later, alone. One that stays locked
- * is being settled inside its holder's own transaction, and nobody can take it from there: it is kept,
- * without being extended. Only what rides along cannot be written then, and that is said.
+ * Renewals that carry nothing are one call inside the database, those with updates or a start a
+ * transaction. A row that somebody has locked at the moment is asked again a little later, alone. One
+ * that stays locked is being settled inside its holder's own transaction, and nobody can take it from
+ * there: it is kept, without being extended. Only what rides along cannot be written then, and that is
+ * said.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreUnavailableError } from "../../core/errors.ts";
@@ -16,8 +17,8 @@ import { seqsOf } from "./held-lease.ts";
 import type { Asker } from "./queue-book.ts";
 import { number, numbers } from "./row-values.ts";
 import { runsOf } from "./runs-of.ts";
-import { HAS_PAST } from "./standing.ts";
-import { isEmpty, takeAlong } from "./trail.ts";
+import { HAS_PAST } from "./placement.ts";
+import { isEmpty, takeAlong } from "./job-details.ts";
 
 const RENEW = "SELECT * FROM holdfast.renew($1, $2, $3, $4, $5)";
 /** Of two renewals of one attempt the later one counts, in whatever order they arrive. */
@@ -26,6 +27,9 @@ const TAKE_UPDATES = `
   SET flags = l.flags | ${HAS_PAST}, updates_order = coalesce(u.n, l.updates_order)
   FROM unnest($1::bigint[], $2::bigint[]) AS u (seq, n)
   WHERE l.seq = u.seq AND (u.n IS NULL OR l.updates_order < u.n) RETURNING l.seq`;
+
+/** Of leases that a renewal in the same transaction has locked under their fences. */
+const START = "UPDATE holdfast.leased SET is_started = true WHERE seq = ANY ($1)";
 
 /** How often a locked row is asked again, and how long after. */
 const MOST_TRIES = 8;
@@ -62,17 +66,22 @@ export async function renew(
   return items.map(({ renewal, index }) => {
     const answer = results[index] ?? "lost";
     if (answer !== "locked") return answer;
-    if (isEmpty(renewal.updates)) return "kept";
+    if (isEmpty(renewal.updates) && renewal.starts !== true) return "kept";
     throw new StoreUnavailableError(
-      "a job that is being settled in an open transaction takes no progress, steps or checkpoints",
+      "an open transaction is settling this job, so nothing else of it can be written: commit or roll back first",
       { mayHaveHappened: true },
     );
   });
 }
 
+/** A start must not be forgotten by a crash of the server, or the crash that follows is charged to nobody. */
+function isLight(item: Item): boolean {
+  return item.renewal.starts !== true && !hasUpdates(item);
+}
+
 /** A count is noted even if nothing is there to be written: what comes behind it is known as late. */
-function isLight({ renewal: { updates, order } }: Item): boolean {
-  return updates === undefined || (isEmpty(updates) && order === undefined);
+function hasUpdates({ renewal: { updates, order } }: Item): boolean {
+  return updates !== undefined && !(isEmpty(updates) && order === undefined);
 }
 
 interface Answered {
@@ -99,8 +108,10 @@ async function renewHeavy(
     const answers = await renewIn(tx, items, { db, leaseMs, isLight: false });
     const byIndex = new Map(answers.map(({ index, answer }) => [index, answer]));
     const kept = items.filter(({ index }) => /kept|cancel/.test(byIndex.get(index) ?? ""));
+    const starting = kept.filter(({ renewal }) => renewal.starts === true);
+    if (starting.length > 0) await tx.rows(START, [starting.map(({ seq }) => seq)]);
     // Two renewals of one job are written one after the other.
-    for (const run of runsOf(kept, ({ seq }) => seq)) {
+    for (const run of runsOf(kept.filter(hasUpdates), ({ seq }) => seq)) {
       const rows = await tx.rows(TAKE_UPDATES, [
         run.map(({ seq }) => seq),
         run.map(({ renewal }) => renewal.order ?? null),

@@ -14,7 +14,7 @@ export class SchemaName {
   constructor(name: string) {
     if (!SCHEMA.test(name)) {
       throw new InvalidOptionError(
-        "schema takes up to 50 letters, digits, underscores and dashes, for example holdfast",
+        "schema must be up to 50 letters, digits, underscores and dashes, and begin with a letter or an underscore: for example holdfast",
       );
     }
     this.name = name;

@@ -11,7 +11,7 @@
  * status column this writes two thirds of the log, and it keeps its speed beside a snapshot that
  * somebody holds open for an hour.
  *
- * `trail`, `step`, `log` and `attempt` hold what has happened to a job beyond that. A job that
+ * `job_details`, `step`, `log` and `attempt` hold what has happened to a job beyond that. A job that
  * succeeds at its first attempt and says nothing has no row there, and `flags` says so.
  *
  * Instants are milliseconds, fences and versions microseconds of the database's clock. Text is
@@ -92,7 +92,7 @@ CREATE TABLE holdfast.job (
 );
 CREATE UNIQUE INDEX job_id ON holdfast.job (id);
 
--- run_at: null if it was due when it was created. flags: see standing.ts.
+-- run_at: null if it was due when it was created. flags: see placement.ts.
 CREATE TABLE holdfast.ready (
   q integer NOT NULL,
   prio integer NOT NULL,
@@ -194,7 +194,7 @@ CREATE TABLE holdfast.tally_late (
 
 -- started_at and worker are here for a queued job; elsewhere the moving row has them. result: of an
 -- adopted job that had one although it has not succeeded here.
-CREATE TABLE holdfast.trail (
+CREATE TABLE holdfast.job_details (
   seq bigint PRIMARY KEY,
   updated_at bigint NOT NULL,
   started_at bigint,
@@ -308,7 +308,27 @@ const UNANALYSED = `${EARLY}, autovacuum_analyze_threshold = 2000000000`;
 
 export const VACUUM_SETTINGS = [
   ...["ready", "delayed", "leased", "tally", "tally_late"].map((name) => [name, UNANALYSED]),
-  ...["key", "record", "trail", "gone"].map((name) => [name, EARLY]),
+  ...["key", "record", "job_details", "gone"].map((name) => [name, EARLY]),
 ]
   .map(([name, settings]) => `ALTER TABLE holdfast.${name} SET (${settings});`)
   .join("\n");
+
+/** What came after those tables. The first line is for databases that have the old name. */
+export const ADDITIONS = `
+ALTER TABLE IF EXISTS holdfast.trail RENAME TO job_details;
+
+-- Its holder has said that the handler starts. Asked only of jobs that have crashed before.
+ALTER TABLE holdfast.leased ADD COLUMN is_started boolean NOT NULL DEFAULT false;
+
+-- Workers that lost a reply of lease, and the leases they knew of: by number and fence, since fences
+-- are not unique between jobs.
+CREATE TABLE holdfast.disowned (
+  worker text PRIMARY KEY,
+  forget_at bigint NOT NULL,
+  kept_seqs bigint[] NOT NULL,
+  kept_fences bigint[] NOT NULL
+);
+
+-- Where large payloads are; see byte-bound.ts. Nearly always empty.
+CREATE INDEX ready_large ON holdfast.ready (q) WHERE flags & 4 = 4;
+`;

@@ -8,7 +8,7 @@ import { wholeMs, type Clock } from "./clock.ts";
 import { seqsOf } from "./held-lease.ts";
 import type { Asker } from "./queue-book.ts";
 import { list, number, numbers } from "./row-values.ts";
-import { isEmpty } from "./trail.ts";
+import { isEmpty } from "./job-details.ts";
 
 const SETTLE_PLAIN = "SELECT * FROM holdfast.settle_plain($1, $2, $3, $4, $5, $6, $7, $8)";
 

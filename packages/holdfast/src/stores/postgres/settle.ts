@@ -20,9 +20,16 @@ import { append } from "./ledger.ts";
 import { addToOutbox } from "./outbox.ts";
 import { number, text } from "./row-values.ts";
 import { spawnsWithKey } from "./settle-plainly.ts";
-import { HAS_KEY, HAS_PAST, standFinished, standInLine, wakeForRoom } from "./standing.ts";
+import { HAS_KEY, HAS_PAST, placeFinished, placeInLine, wakeForRoom } from "./placement.ts";
 import { bury } from "./tombstones.ts";
-import { addAttempts, addLogs, isEmpty, noteTrails, takeAlong, type LogsOf } from "./trail.ts";
+import {
+  addAttempts,
+  addLogs,
+  isEmpty,
+  noteDetails,
+  takeAlong,
+  type LogsOf,
+} from "./job-details.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Who holds it ends it: from here on only this transaction can say what becomes of the job. */
@@ -184,9 +191,11 @@ async function writeKept(
   kept: readonly Ending[],
   notes: ReadonlyMap<number, LogsOf>,
 ): Promise<void> {
-  await noteTrails(
+  await noteDetails(
     tx,
-    kept.flatMap(({ lease, trail }) => (trail === null ? [] : [{ seq: lease.seq, change: trail }])),
+    kept.flatMap(({ lease, details }) =>
+      details === null ? [] : [{ seq: lease.seq, change: details }],
+    ),
   );
   await addAttempts(
     tx,
@@ -198,17 +207,17 @@ async function writeKept(
     tx,
     kept.flatMap(({ lease }) => notes.get(lease.seq) ?? []),
   );
-  const flagsOf = ({ lease, trail, record, settlement }: Ending): number => {
-    const hasPast = trail !== null || record !== null || notes.has(lease.seq);
+  const flagsOf = ({ lease, details, record, settlement }: Ending): number => {
+    const hasPast = details !== null || record !== null || notes.has(lease.seq);
     return lease.flags | (hasPast || !isEmpty(settlement.updates) ? HAS_PAST : 0);
   };
-  await standInLine(
+  await placeInLine(
     tx,
     kept.flatMap((ending) =>
       ending.back === null ? [] : [{ ...ending.back, flags: flagsOf(ending) }],
     ),
   );
-  await standFinished(
+  await placeFinished(
     tx,
     kept.flatMap((ending) =>
       ending.finished === null ? [] : [{ ...ending.finished, flags: flagsOf(ending) }],

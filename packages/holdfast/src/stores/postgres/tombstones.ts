@@ -20,7 +20,7 @@ DECLARE
   v_keys tid[];
 BEGIN
   IF p_past IS NOT NULL THEN
-    DELETE FROM holdfast.trail WHERE seq = ANY (p_past);
+    DELETE FROM holdfast.job_details WHERE seq = ANY (p_past);
     DELETE FROM holdfast.step WHERE seq = ANY (p_past);
     DELETE FROM holdfast.log WHERE seq = ANY (p_past);
     DELETE FROM holdfast.attempt WHERE seq = ANY (p_past);
@@ -48,7 +48,7 @@ const BURY = "SELECT holdfast.bury($1, $2, $3, $4, $5)";
 export interface Buried {
   readonly seq: number;
   readonly settledFence: number;
-  /** There may be rows in trail, step, log or attempt. */
+  /** There may be rows in job_details, step, log or attempt. */
   readonly hasPast: boolean;
 }
 

@@ -9,14 +9,14 @@ import { msOf, type Clock } from "./clock.ts";
 import type { Row, Session, Value } from "./database.ts";
 import { number } from "./row-values.ts";
 
-export type Standing = "ready" | "delayed" | FinishedStatus;
+export type Placement = "ready" | "delayed" | FinishedStatus;
 
 export interface TransactionSettings {
   readonly clock: Clock;
   readonly remembersMs: number;
 }
 
-type Counts = Record<Standing, number>;
+type Counts = Record<Placement, number>;
 
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 const COUNT_UP = "SELECT holdfast.count_up($1, $2, $3, $4, $5, $6, $7)";
@@ -69,9 +69,9 @@ export class Transaction {
     return Math.max(last + 1, this.micros);
   }
 
-  count(q: number, standing: Standing, jobs: number): void {
+  count(q: number, placement: Placement, jobs: number): void {
     const counts = this.#counts.get(q) ?? noCounts();
-    counts[standing] += jobs;
+    counts[placement] += jobs;
     this.#counts.set(q, counts);
   }
 
@@ -80,7 +80,7 @@ export class Transaction {
     const counted = [...this.#counts].filter(([, counts]) => Object.values(counts).some(Boolean));
     this.#counts.clear();
     if (counted.length === 0) return;
-    const of = (standing: Standing): number[] => counted.map(([, counts]) => counts[standing]);
+    const of = (placement: Placement): number[] => counted.map(([, counts]) => counts[placement]);
     await this.#session.rows(COUNT_UP, [
       this.isLate,
       counted.map(([q]) => q),

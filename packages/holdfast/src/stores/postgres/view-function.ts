@@ -88,6 +88,6 @@ BEGIN
   LEFT JOIN holdfast.leased p ON p.seq = j.seq
   LEFT JOIN holdfast.delayed a ON a.seq = j.seq
   LEFT JOIN holdfast.ready r ON r.q = j.q AND r.grp = j.grp AND r.prio = j.prio AND r.seq = j.seq
-  LEFT JOIN holdfast.trail t ON t.seq = j.seq;
+  LEFT JOIN holdfast.job_details t ON t.seq = j.seq;
 END $$;
 `;

@@ -165,6 +165,6 @@ BEGIN
     SELECT json_build_object('deferrals', t.deferrals, 'checkpoint', t.checkpoint, 'steps', (
       SELECT json_agg(json_build_object('name', s.name, 'value', s.value) ORDER BY s.n)
       FROM holdfast.step s WHERE s.seq = p_seq))::text
-    FROM (SELECT 1) one LEFT JOIN holdfast.trail t ON t.seq = p_seq);
+    FROM (SELECT 1) one LEFT JOIN holdfast.job_details t ON t.seq = p_seq);
 END $$;
 `;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type pg from "pg";
+import type { EventEmitter } from "node:events";
+import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { postgresSchema, type PostgresSchema } from "../../../../../test/servers/postgres-place.ts";
 import { KeyBusyError, NotInTransactionError } from "../../core/errors.ts";
@@ -212,5 +213,121 @@ describe("a caller's transaction that stays open", () => {
     await tx.query("COMMIT");
     expect(inside.isOpen()).toBe(false);
     expect((await jobOf(store, leased)).result).toBe("1");
+  });
+});
+
+describe("a transaction on a connection of a pool", () => {
+  let pool: pg.Pool;
+  let mine: pg.PoolClient;
+  let handle: WithinTransaction;
+
+  beforeEach(async () => {
+    pool = new pg.Pool({ connectionString: place.url, max: 1 });
+    pool.on("error", () => {});
+    mine = await pool.connect();
+    await mine.query("BEGIN");
+    await insertSome(store, 1);
+    const opened = store.within?.(mine);
+    assert.ok(opened);
+    handle = opened;
+    await handle.settle([settlement(await takeOne(store), succeed())]);
+  });
+  afterEach(() => pool.end());
+
+  /** What a pool does with a connection that somebody gave back. */
+  async function beginAnother(): Promise<pg.PoolClient> {
+    mine.release();
+    const other = await pool.connect();
+    expect(other).toBe(mine);
+    await other.query("BEGIN");
+    return other;
+  }
+
+  for (const end of ["COMMIT", "ROLLBACK"]) {
+    it(`is over after ${end}, also when somebody begins another one there`, async () => {
+      expect(handle.isOpen()).toBe(true);
+      await mine.query(end);
+      const other = await beginAnother();
+      expect(handle.isOpen()).toBe(false);
+      await other.query("ROLLBACK");
+      other.release();
+      expect(handle.isOpen()).toBe(false);
+    });
+  }
+
+  it("is over after COMMIT AND CHAIN, and after a COMMIT and a BEGIN in one message", async () => {
+    await mine.query("COMMIT AND CHAIN");
+    expect(handle.isOpen()).toBe(false);
+    const next = store.within?.(mine);
+    expect(next?.isOpen()).toBe(true);
+    await mine.query("COMMIT; BEGIN");
+    expect(next?.isOpen()).toBe(false);
+    await mine.query("ROLLBACK");
+    mine.release();
+  });
+
+  it("is still open after a savepoint was rolled back, and after it has failed", async () => {
+    await mine.query("SAVEPOINT here; ROLLBACK TO SAVEPOINT here");
+    expect(handle.isOpen()).toBe(true);
+    await mine.query("SELECT 1/0").catch(() => {});
+    expect(handle.isOpen()).toBe(true);
+    await mine.query("ROLLBACK");
+    expect(handle.isOpen()).toBe(false);
+    mine.release();
+  });
+
+  it("takes nothing more once it has ended, and nothing goes into the next one", async () => {
+    await mine.query("COMMIT");
+    const other = await beginAnother();
+    await expect(handle.insert([newJob()])).rejects.toThrow(NotInTransactionError);
+    await other.query("COMMIT");
+    other.release();
+    expect(await countsOf(store)).toMatchObject({ ready: 0, succeeded: 1 });
+  });
+
+  it("is over when its connection ends, in order or not", async () => {
+    mine.release(true);
+    await new Promise((resolve) => mine.once("end", resolve));
+    expect(handle.isOpen()).toBe(false);
+    const client = await place.connect();
+    client.on("error", () => {});
+    await client.query("BEGIN");
+    const cut = store.within?.(client);
+    expect(cut?.isOpen()).toBe(true);
+    const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+    const ended = new Promise((resolve) => client.once("end", resolve));
+    await place.pool.query("SELECT pg_terminate_backend($1)", [rows[0]?.pid]);
+    await ended;
+    expect(cut?.isOpen()).toBe(false);
+  });
+
+  it("is listened to once by any number of calls, and by nobody after its end", async () => {
+    const { connection } = mine as unknown as { connection: EventEmitter };
+    const before = connection.listenerCount("readyForQuery");
+    const handles = Array.from({ length: 50 }, () => store.within?.(mine));
+    expect(connection.listenerCount("readyForQuery")).toBe(before);
+    await mine.query("COMMIT");
+    expect(handles.map((one) => one?.isOpen())).not.toContain(true);
+    expect(connection.listenerCount("readyForQuery")).toBe(before - 1);
+    mine.release();
+  });
+
+  it("never opens again once a driver that only tells its status was seen outside", async () => {
+    const query = mine.query.bind(mine);
+    const getTransactionStatus = () => mine.getTransactionStatus();
+    const asked = store.within?.({ query, getTransactionStatus });
+    expect(asked?.isOpen()).toBe(true);
+    await mine.query("COMMIT");
+    expect(asked?.isOpen()).toBe(false);
+    await mine.query("BEGIN");
+    expect(asked?.isOpen()).toBe(false);
+    const broken = { query, getTransactionStatus: (): string => "T" };
+    const silent = store.within?.(broken);
+    broken.getTransactionStatus = () => {
+      throw new Error("the connection is gone");
+    };
+    expect(silent?.isOpen()).toBe(false);
+    await mine.query("ROLLBACK");
+    mine.release();
   });
 });

@@ -11,7 +11,8 @@ import type { NewJob } from "../../core/job.ts";
 import type { Settlement, WithinTransaction } from "../../core/store.ts";
 import { Session, type DatabaseOptions } from "./database.ts";
 import { insert } from "./insert.ts";
-import { isClientLike, transactionStatus, type ClientLike } from "./pool-like.ts";
+import { CallersTransaction } from "./callers-transaction.ts";
+import { isClientLike, transactionStatus } from "./pool-like.ts";
 import { codeOf, storeError } from "./postgres-error.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { number, textOrNull } from "./row-values.ts";
@@ -25,14 +26,17 @@ export interface WithinOptions extends DatabaseOptions {
   /** Of our schema, as it was found when the store was opened. */
   readonly id: string;
   /** What the transaction owes to those who listen, once it has ended. */
-  readonly onEnded: (queues: ReadonlySet<number>, finished: readonly string[]) => void;
+  readonly onEnded: (owed: {
+    readonly woken: ReadonlySet<number>;
+    readonly finished: readonly string[];
+  }) => void;
   /** Throws if the store is not open. */
   readonly mustBeOpen: () => void;
 }
 
 /** What is wrong with a transaction, by the code of the error that it gives. */
 const WRONG: Readonly<Record<string, string>> = {
-  "25P01": "is in no transaction: send BEGIN first",
+  "25P01": "is not inside a transaction: send BEGIN first",
   "25P02": "has failed: roll it back",
   "42P01": "is connected to another database than this store",
   "3F000": "is connected to another database than this store",
@@ -43,14 +47,22 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
   if (!isClientLike(tx) || "totalCount" in tx) {
     throw notInTransaction("is not a connection of pg: give the client on which BEGIN was sent");
   }
-  mustBeInside(tx);
   const client = tx;
+  const transaction = CallersTransaction.on(client);
+  if (!transaction.isOpen())
+    throw notInTransaction("is not inside a transaction: send BEGIN first");
+  mustWork();
   const session = new Session(client, options);
-  const watch = new EndWatch(client, options.onEnded);
+  const watch = new EndWatch(transaction, options.onEnded);
+
+  function mustWork(): void {
+    if (transactionStatus(client) === "E") throw notInTransaction("has failed: roll it back");
+  }
 
   async function run<T>(work: (inner: Transaction) => Promise<T>): Promise<T> {
     options.mustBeOpen();
-    mustBeInside(client);
+    if (!transaction.isOpen()) throw notInTransaction("has ended: call within again in a new one");
+    mustWork();
     const { deadlineMs } = options;
     const working = step(session, work, { ...options, watch });
     return withDeadline(working, deadlineMs, () => {
@@ -92,7 +104,7 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
         return plain.resultsWith(results);
       });
     },
-    isOpen: () => isInside(client),
+    isOpen: () => transaction.isOpen(),
   };
 }
 
@@ -137,18 +149,6 @@ async function join(
   return new Transaction(session, { micros, isLate: true, remembersMs });
 }
 
-function mustBeInside(client: ClientLike): void {
-  const status = transactionStatus(client);
-  if (status === "E") throw notInTransaction("has failed: roll it back");
-  if (!isInside(client)) throw notInTransaction("is not inside a transaction: send BEGIN first");
-}
-
-/** A driver that does not tell is believed; the first statement will show. */
-function isInside(client: ClientLike): boolean {
-  const status = transactionStatus(client);
-  return status === undefined || status === "T" || status === "E";
-}
-
 function notInTransaction(what: string): NotInTransactionError {
   return new NotInTransactionError(`within(tx) was given a tx that ${what}`);
 }
@@ -158,14 +158,14 @@ function notInTransaction(what: string): NotInTransactionError {
  * minute in all. Whoever has a transaction open longer than that leaves it to the poll.
  */
 class EndWatch {
-  readonly #client: ClientLike;
+  readonly #transaction: CallersTransaction;
   readonly #onEnded: WithinOptions["onEnded"];
   readonly #woken = new Set<number>();
   readonly #finished: string[] = [];
   #isWatching = false;
 
-  constructor(client: ClientLike, onEnded: WithinOptions["onEnded"]) {
-    this.#client = client;
+  constructor(transaction: CallersTransaction, onEnded: WithinOptions["onEnded"]) {
+    this.#transaction = transaction;
     this.#onEnded = onEnded;
   }
 
@@ -178,9 +178,9 @@ class EndWatch {
   }
 
   #look(looks: number): void {
-    if (!isInside(this.#client)) {
+    if (!this.#transaction.isOpen()) {
       this.#isWatching = false;
-      this.#onEnded(new Set(this.#woken), [...this.#finished]);
+      this.#onEnded({ woken: new Set(this.#woken), finished: [...this.#finished] });
       this.#woken.clear();
       this.#finished.length = 0;
     } else if (looks < 10) {

@@ -9,8 +9,9 @@ import { number } from "./row-values.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Bits of `flags`. */
-export const HAS_PAST = 1; // There may be rows in trail, step, log or attempt.
+export const HAS_PAST = 1; // There may be rows in job_details, step, log or attempt.
 export const HAS_KEY = 2; // The body names an idempotency key.
+export const IS_LARGE = 4; // The body has a large payload; see `byte-bound.ts`.
 
 /** What a job carries from place to place. */
 export interface Moving {
@@ -68,7 +69,7 @@ const ADD_DONE = `
     $12::bigint[], $13::text[], $14::text[], $15::boolean[])`;
 
 /** A queued job stands in its line once it is due, and among the delayed before. */
-export async function standInLine(tx: Transaction, jobs: readonly Moving[]): Promise<void> {
+export async function placeInLine(tx: Transaction, jobs: readonly Moving[]): Promise<void> {
   const isLater = ({ runAt }: Moving): boolean => runAt !== null && runAt > tx.now;
   const ready = jobs.filter((job) => !isLater(job));
   const later = jobs.filter(isLater);
@@ -96,7 +97,7 @@ function columnsOf(jobs: readonly Moving[]) {
   ];
 }
 
-export async function standFinished(tx: Transaction, jobs: readonly Finished[]): Promise<void> {
+export async function placeFinished(tx: Transaction, jobs: readonly Finished[]): Promise<void> {
   if (jobs.length === 0) return;
   await tx.rows(ADD_DONE, [
     jobs.map(({ seq }) => seq),

@@ -28,12 +28,12 @@ const COLUMNS = {
 } as const;
 
 type Column = keyof typeof COLUMNS;
-export type TrailChange = Partial<Record<Column, string | number | null>>;
+export type DetailsChange = Partial<Record<Column, string | number | null>>;
 
-export interface TrailNote {
+export interface DetailsNote {
   readonly seq: number;
   /** The columns that are named; the others stay as they are. */
-  readonly change: TrailChange;
+  readonly change: DetailsChange;
 }
 
 export const NO_ERROR = { category: null, message: null, stack: null, fingerprint: null } as const;
@@ -70,15 +70,15 @@ const ADD_STEPS = `
   ORDER BY u.ord ON CONFLICT (seq, name) DO NOTHING`;
 const DROP_STEPS = "DELETE FROM holdfast.step WHERE seq = ANY ($1)";
 
-export function errorColumns(failure: Failure | null): TrailChange {
+export function errorColumns(failure: Failure | null): DetailsChange {
   if (failure === null) return NO_ERROR;
   const { category, message, stack, fingerprint } = failure;
   return { category, message, stack, fingerprint };
 }
 
 /** Notes that change the same columns travel together. */
-export async function noteTrails(tx: Transaction, notes: readonly TrailNote[]): Promise<void> {
-  const groups = new Map<string, TrailNote[]>();
+export async function noteDetails(tx: Transaction, notes: readonly DetailsNote[]): Promise<void> {
+  const groups = new Map<string, DetailsNote[]>();
   for (const note of notes) {
     const names = Object.keys(note.change).sort().join();
     const group = groups.get(names);
@@ -94,7 +94,7 @@ export async function noteTrails(tx: Transaction, notes: readonly TrailNote[]): 
 async function noteGroup(
   tx: Transaction,
   columns: readonly Column[],
-  notes: readonly TrailNote[],
+  notes: readonly DetailsNote[],
 ): Promise<void> {
   const names = ["seq", "updated_at", ...columns];
   const sources = columns.map((column, index) => `, $${index + 3}::${COLUMNS[column]}[]`);
@@ -104,7 +104,7 @@ async function noteGroup(
   );
   const aliases = ["seq", ...columns].map((name) => `u_${name}`);
   await tx.rows(
-    `INSERT INTO holdfast.trail (${names.join(", ")})
+    `INSERT INTO holdfast.job_details (${names.join(", ")})
      SELECT u_seq, $2::bigint${columns.map((column) => `, u_${column}`).join("")}
      FROM unnest($1::bigint[]${sources.join("")}) AS u (${aliases.join(", ")})
      ON CONFLICT (seq) DO UPDATE SET ${sets.join(", ")}`,
@@ -124,11 +124,11 @@ export function isEmpty({ progress, logs = [], checkpoint, steps = [] }: Updates
 /** Writes what rides along with renewals and settles. */
 export async function takeAlong(tx: Transaction, items: readonly UpdatesOf[]): Promise<void> {
   const riding = items.filter(({ updates }) => !isEmpty(updates));
-  await noteTrails(
+  await noteDetails(
     tx,
-    riding.flatMap(({ seq, updates: { progress, checkpoint } }): TrailNote[] => {
+    riding.flatMap(({ seq, updates: { progress, checkpoint } }): DetailsNote[] => {
       if (progress === undefined && checkpoint === undefined) return [];
-      const change: TrailChange = {
+      const change: DetailsChange = {
         ...(progress === undefined ? {} : { percent: progress.percent, note: progress.message }),
         ...(checkpoint === undefined ? {} : { checkpoint }),
       };
