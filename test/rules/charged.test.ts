@@ -79,7 +79,10 @@ describe.each(STORES)("what a job is charged for on %s", (name) => {
     dying.hf.define({ type: "pay", retry: { maxAttempts: 3 }, run: () => "paid" });
     const { id } = await dying.hf.enqueue("pay", null);
     void dying.hf.work();
-    await world.until(async () => (await world.store.get([{ id }]))[0]!.status === "processing");
+    await world.until(async () => {
+      const [job] = await world.store.get([{ id }]);
+      return typeof job === "object" && job?.status === "processing";
+    });
     dying.kill();
     const heir = world.process();
     heir.hf.define({ type: "pay", retry: { maxAttempts: 3 }, run: () => "paid" });
