@@ -11,7 +11,7 @@ import type { Reply } from "./client-like.ts";
 import { type More, readLeasedJobs } from "./leased-jobs.ts";
 import { bytes, list, number, numberOrNull, rows, text, textOrNull } from "./reply.ts";
 import type { Server } from "./server.ts";
-import { readSteps } from "./trail.ts";
+import { readSteps } from "./job-details.ts";
 
 interface QueueDemand extends Demand {
   readonly jobs: LeasedJob[];

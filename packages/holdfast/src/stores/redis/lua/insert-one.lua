@@ -41,7 +41,7 @@ local function waiting_in(q)
     - redis.call('ZCARD', q.f .. 'd') - redis.call('ZCARD', q.f .. 'c')
 end
 
--- Lists the job. Where it stands is for the caller to say.
+-- Lists the job. Its place is for the caller to say.
 local made = {}
 local function add_job(q, id, seq, body)
   if not q.is_made then
@@ -133,7 +133,7 @@ local function insert_one(jobs, index, even_if_full, elsewhere)
   if key then before, after = dress(shape, key) end
   add_job(q, id, seq, jobs.bodies[index])
   save_packed(q, id, before .. age .. after)
-  stand(q, shape.h.group, shape.priority, shape.h.run_at, age .. id)
+  place(q, shape.h.group, shape.priority, shape.h.run_at, age .. id)
   if key then take_key(q, id, header_of(q, id)) end
   return nil
 end

@@ -111,14 +111,14 @@ local function end_lease(q, id, h)
   end
 end
 
--- The caller has taken it out of where it stood. A job that is discarded stands nowhere from here on.
+-- The caller has taken it from its place. A job that is discarded has none from here on.
 local function finish(q, id, h, status, is_discarded)
   end_lease(q, id, h)
   h.status = status
   h.finished_at = now
   h.updated_at = now
   if has(h, ENDS_KEY) then free_key(q, id, h) end
-  if not is_discarded then stand_finished(q, status, now, h.age .. id) end
+  if not is_discarded then place_finished(q, status, now, h.age .. id) end
 end
 
 local function end_cancelled(q, id, h, reason, by, is_discarded)
@@ -133,10 +133,10 @@ local function requeue(q, id, h, run_at)
   h.run_at = run_at
   h.finished_at = -1
   h.updated_at = now
-  stand_in_line(q, id, h)
+  place_in_line(q, id, h)
 end
 
--- Deletes a job that stands nowhere any more, and remembers its id and its last settle. A key with a
+-- Deletes a job that has no place any more, and remembers its id and its last settle. A key with a
 -- time of its own stays, and then the id is remembered as long as the key.
 local function bury(q, id, h, remembers_ms)
   local key = own_key(q, id, h)

@@ -53,7 +53,7 @@ local function take_from(group, count)
   return got, is_last
 end
 
--- They stand in the ring, where they were found, and nowhere else.
+-- They are in the ring, where they were found, and nowhere else.
 local function write_ring()
   if #moved > 0 then redis.call('ZADD', q.g, 'XX', unpack(moved)) end
   if #emptied > 0 then redis.call('ZREM', q.g, unpack(emptied)) end

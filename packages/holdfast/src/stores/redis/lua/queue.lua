@@ -1,9 +1,9 @@
--- A queue's keys, its ring of lines, and the places a job can stand in:
+-- A queue's keys, its ring of lines, and the places a job can have:
 --
 --   r:<group>  ready, by priority and age        d  delayed, by due time
 --   a          processing, by end of lease       f:<status>  finished, by when
 --
--- A job stands in exactly one of them, and always in `i`, by age. So nothing needs to be counted:
+-- A job is in exactly one of them, and always in `i`, by age. So nothing needs to be counted:
 -- what is ready is what is in `i` and nowhere else.
 --
 -- The ring `g` holds the lines with ready jobs by their virtual time: a line that gives jobs moves
@@ -161,7 +161,7 @@ local function add(list, first, second)
   list[#list + 1] = second
 end
 
-local function stand_ready(q, group, priority, member)
+local function place_ready(q, group, priority, member)
   local line = q.ready[group]
   if not line then
     line = {}
@@ -180,17 +180,17 @@ local function write_ready(q)
   q.ready = {}
 end
 
--- A queued job stands in its line once it is due, and among the delayed before.
-local function stand(q, group, priority, run_at, member)
+-- A queued job is placed in its line once it is due, and among the delayed before.
+local function place(q, group, priority, run_at, member)
   if run_at <= now then
-    stand_ready(q, group, priority, member)
+    place_ready(q, group, priority, member)
   else
     redis.call('ZADD', q.d, run_at, member)
   end
   if run_at <= now + 1000 then q.wakes = true end
 end
-local function stand_in_line(q, id, h)
-  stand(q, h.group, h.priority, h.run_at, h.age .. id)
+local function place_in_line(q, id, h)
+  place(q, h.group, h.priority, h.run_at, h.age .. id)
 end
 
 local function leave_line(q, id, h)
@@ -239,7 +239,7 @@ local function write_left(q)
   end
 end
 
--- What stands finished from now on: when, and the job.
+-- What is placed among the finished: when, and the job.
 local function shelf_of(q, status)
   local shelf = q.ended[status]
   if not shelf then
@@ -248,7 +248,7 @@ local function shelf_of(q, status)
   end
   return shelf
 end
-local function stand_finished(q, status, finished_at, member)
+local function place_finished(q, status, finished_at, member)
   add(shelf_of(q, status), finished_at, member)
 end
 
@@ -267,7 +267,7 @@ local function move_due(q, at_most)
   read_headers(q, ids)
   for index, id in ipairs(ids) do
     local h = header_of(q, id)
-    stand_ready(q, h.group, h.priority, due[index])
+    place_ready(q, h.group, h.priority, due[index])
   end
   write_ready(q)
 end
