@@ -101,9 +101,14 @@ end
 
 -- ── the ways ────────────────────────────────────────────────────────────────────────────────────
 
+-- Takes back what this lease added: an exhausted one added nothing.
+local function give_back(h)
+  if has(h, LEASE_SPENT) then h.attempts = h.attempts - 1 end
+end
+
 local function end_lease(q, id, h)
   h.lease_until = -1
-  unset(h, LEASE_SPENT)
+  h.flags = bit.band(h.flags, bit.bnot(LEASE_SPENT + UNSTARTED))
   if has(h, CANCEL_ASKED) then
     set_detail(q, id, h, 'u', nil)
     set_detail(q, id, h, 'v', nil)
@@ -134,6 +139,21 @@ local function requeue(q, id, h, run_at)
   h.finished_at = -1
   h.updated_at = now
   place_in_line(q, id, h)
+end
+
+-- From its holder, or from nobody who knows of it, back to its place as if it had not been leased: the
+-- fence moves on, or a late settle of the old holder would look like the repeat of one that happened.
+local function take_back(q, id, h)
+  give_back(h)
+  h.fence = fence_after(h.fence)
+  leave_lease(q, h.group, h.age .. id)
+  if has(h, CANCEL_ASKED) then
+    local why = redis.call('HMGET', q.x, 'u' .. id, 'v' .. id)
+    end_cancelled(q, id, h, why[1], why[2])
+  else
+    requeue(q, id, h, h.run_at)
+  end
+  save_header(q, id, h)
 end
 
 -- Deletes a job that has no place any more, and remembers its id and its last settle. A key with a

@@ -156,6 +156,7 @@ local parts_begun = {}
 local function begin(moving)
   local h = unpack_moving(moving)
   unset(h, LEASE_SPENT)
+  if h.crashes > 0 then set(h, UNSTARTED) end
   if h.attempts < h.max_attempts then
     h.attempts = h.attempts + 1
     set(h, LEASE_SPENT)

@@ -19,8 +19,8 @@ local function queue_of(base)
     d = base .. 'd', a = base .. 'a', k = base .. 'k', ke = base .. 'ke', t = base .. 't',
     te = base .. 'te', m = base .. 'm', n = base .. 'n', g = base .. 'g', gp = base .. 'gp',
     gf = base .. 'gf', la = base .. 'la', lm = base .. 'lm', lw = base .. 'lw', hu = base .. 'hu',
-    ho = base .. 'ho', o = base .. 'o', r = base .. 'r:', f = base .. 'f:', packed = {}, headers = {},
-    dirty = {}, written = {}, ready = {}, gone = {}, left = {}, ended = {}, results = {},
+    ho = base .. 'ho', o = base .. 'o', w = base .. 'w', r = base .. 'r:', f = base .. 'f:', packed = {},
+    headers = {}, dirty = {}, written = {}, ready = {}, gone = {}, left = {}, ended = {}, results = {},
     added_order = {}, added_bodies = {} }
   queues[base] = q
   return q
