@@ -8,6 +8,7 @@ import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { flag } from "./args.ts";
 import { BATCH_ITEMS } from "./batch-items.ts";
 import type { Reply } from "./client-like.ts";
+import { LeaseFailures } from "./lease-failures.ts";
 import { type More, readLeasedJobs } from "./leased-jobs.ts";
 import { bytes, list, number, numberOrNull, rows, text, textOrNull } from "./reply.ts";
 import type { Server } from "./server.ts";
@@ -22,10 +23,9 @@ interface QueueDemand extends Demand {
 interface Call {
   readonly server: Server;
   readonly request: LeaseRequest;
+  readonly failures: LeaseFailures;
   left: number;
   cappedLeft: number;
-  /** The first error of a queue, if any. */
-  failure: unknown;
 }
 
 /** What a process remembers between its leases. */
@@ -35,17 +35,20 @@ export class Leases {
   async lease(server: Server, request: LeaseRequest): Promise<LeaseReply> {
     const limit = Math.min(BATCH_ITEMS, Math.max(0, request.limit));
     const cappedLeft = Math.max(0, request.cappedLimit ?? limit);
-    const call: Call = { server, request, left: limit, cappedLeft, failure: null };
+    const failures = new LeaseFailures();
+    const call: Call = { server, request, failures, left: limit, cappedLeft };
     const demands = demandsOf(request);
     if (demands.length === 0) return { jobs: [], nextInMs: null };
     let hungry = demands;
     do hungry = await this.#round(call, hungry);
     while (call.left > 0 && hungry.length > 0);
-    if (call.failure !== null && call.left === limit) throw call.failure as Error;
+    const jobs = demands.flatMap((demand) => demand.jobs);
+    const unsure = failures.unsure(jobs.length);
     const nextInMs = demands.flatMap((demand) => demand.nextInMs ?? []);
     return {
-      jobs: demands.flatMap(({ jobs }) => jobs),
+      jobs,
       nextInMs: nextInMs.length === 0 ? null : Math.min(...nextInMs),
+      ...(unsure.length > 0 && { unsure }),
     };
   }
 
@@ -62,8 +65,8 @@ export class Leases {
       if (taken >= atMost && demand.jobs.length < demand.limit) hungry.push(demand);
     };
     // What one queue has given is not lost because another one failed: it is leased already.
-    const note = (error: unknown): void => void (call.failure ??= error);
-    const takeOrNote = (demand: QueueDemand, index: number) => take(demand, index).catch(note);
+    const takeOrNote = (demand: QueueDemand, index: number) =>
+      take(demand, index).catch((error: unknown) => call.failures.note(demand.name, error));
     if (isBounded) for (const [index, demand] of demands.entries()) await takeOrNote(demand, index);
     else await Promise.all(demands.map(takeOrNote));
     return hungry;
@@ -80,8 +83,6 @@ async function takeFrom(demand: QueueDemand, atMost: number, call: Call): Promis
       [...[request.worker, request.leaseMs, atMost, call.cappedLeft, flag(wantsCapped)]],
     ),
   );
-  demand.nextInMs = numberOrNull(reply[0]);
-  call.cappedLeft -= number(reply[1]);
   const jobs = readLeasedJobs({
     queue: demand.name,
     more: moreOf(list(reply[2])),
@@ -89,6 +90,9 @@ async function takeFrom(demand: QueueDemand, atMost: number, call: Call): Promis
     longBodies: list(reply[4]).map(text),
     texts: reply.slice(5).map(bytes),
   });
+  call.failures.answered();
+  demand.nextInMs = numberOrNull(reply[0]);
+  call.cappedLeft -= number(reply[1]);
   demand.jobs.push(...jobs);
   call.left -= jobs.length;
   return jobs.length;
