@@ -132,7 +132,7 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
     try {
       return await work({ server: now.server, queues: now.queues, touched }, now);
     } finally {
-      wakeups.done(touched.woken, touched.finished);
+      wakeups.done(touched.woken, touched.finished, touched.added);
     }
   }
 

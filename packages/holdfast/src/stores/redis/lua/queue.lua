@@ -288,11 +288,22 @@ local function write_all()
   save_clock()
 end
 
--- The queues to wake: somebody is hungry there, and there may be work now.
+-- The queues to wake: somebody is hungry there, and there may be work now. Everybody hears of it, so nobody
+-- counts as hungry any more.
 local function woken()
   local names = {}
   for _, q in pairs(queues) do
     if q.wakes and take_hunger(q) then names[#names + 1] = q.index end
+  end
+  return names
+end
+
+-- The same after an insert. Only as many as there are new jobs come for it, so the others stay hungry: or
+-- what is inserted before those have asked would be told to nobody.
+local function woken_in_part()
+  local names = {}
+  for _, q in pairs(queues) do
+    if q.wakes and kept_of(q).hungry then names[#names + 1] = q.index end
   end
   return names
 end
