@@ -49,6 +49,7 @@ local function add_job(q, id, seq, body)
     if make_queue(q) then made[#made + 1] = q.index end
   end
   if q.has_tombs then redis.call('HDEL', q.t, id) end
+  if #body > SMALL then q.last_large = seq end
   local order, bodies = q.added_order, q.added_bodies
   -- The server would print a number with all the digits of a fraction, which takes longer.
   order[#order + 1] = format('%d', seq)
@@ -62,6 +63,7 @@ local function write_added()
     if #q.added_order > 0 then
       redis.call('ZADD', q.i, unpack(q.added_order))
       redis.call('HSET', q.b, unpack(q.added_bodies))
+      if q.last_large then note_large(q, q.last_large) end
       q.added_order, q.added_bodies = {}, {}
     end
   end

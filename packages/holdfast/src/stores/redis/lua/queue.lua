@@ -98,10 +98,11 @@ local function kept_of(q)
   local kept = q.kept
   if kept then return kept end
   local found = redis.call('HMGET', q.m, 'made', 'hungry', 'vt', 'maxActive', 'maxPerGroup',
-    'maxWaiting', 'heldUntil')
+    'maxWaiting', 'heldUntil', 'large')
   kept = { made = found[1], hungry = found[2], vt = tonumber(found[3]) or 0,
     max_active = tonumber(found[4]), max_per_group = tonumber(found[5]),
-    max_waiting = tonumber(found[6]), held_until = tonumber(found[7]) }
+    max_waiting = tonumber(found[6]), held_until = tonumber(found[7]),
+    large = tonumber(found[8]) or 0 }
   q.kept = kept
   return kept
 end
@@ -119,6 +120,16 @@ end
 
 local function is_made(q)
   return kept_of(q).made
+end
+
+-- The jobs up to `large`, by their running number, may have a body over SMALL. All others are small: a
+-- lease that is bounded in bytes need not ask for their sizes.
+local SMALL = 4096
+local function note_large(q, seq)
+  local kept = kept_of(q)
+  if seq <= kept.large then return end
+  kept.large = seq
+  redis.call('HSET', q.m, 'large', text_of(seq))
 end
 
 -- Whether somebody went away from this queue with less than it asked for; who asks will tell them.
