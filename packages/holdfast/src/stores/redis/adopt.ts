@@ -5,7 +5,7 @@ import { bodyOf } from "./body.ts";
 import type { Arg } from "./client-like.ts";
 import { categoryNumber, statusNumber, tagText } from "./header.ts";
 import { addInTurn, type InsertHow } from "./insert.ts";
-import { packAttempt } from "./trail.ts";
+import { packAttempt } from "./job-details.ts";
 
 export async function adopt(how: InsertHow, jobs: readonly AdoptedJob[]): Promise<InsertResult[]> {
   return addInTurn(how, jobs, {

@@ -13,6 +13,9 @@ import type { ScriptName } from "./script.ts";
 import type { Server } from "./server.ts";
 import { named, type Touched } from "./touched.ts";
 
+/** The scripts wake others for what is due by then (lua/queue.lua). */
+const SOON_MS = 1_000;
+
 export interface InsertHow {
   readonly server: Server;
   readonly queues: QueueBook;
@@ -26,12 +29,21 @@ export async function insert(
   jobs: readonly NewJob[],
   evenIfFull: boolean,
 ): Promise<InsertResult[]> {
-  return addInTurn(how, jobs, {
+  const results = await addInTurn(how, jobs, {
     script: "insert",
     head: [flag(evenIfFull)],
     args: newJobArgs,
     isKnown: false,
   });
+  how.touched.added = readyCount(jobs, results);
+  return results;
+}
+
+/** How many of these others are woken for; undefined if only the store's clock can tell. */
+function readyCount(jobs: readonly NewJob[], results: readonly InsertResult[]): number | undefined {
+  const added = jobs.filter((_, index) => results[index]?.outcome === "added");
+  if (added.some(({ runAt }) => runAt !== null)) return undefined;
+  return added.filter(({ delayMs }) => delayMs <= SOON_MS).length;
 }
 
 interface Adding<Job> {

@@ -9,7 +9,7 @@ import { eachAtOnce } from "./each-at-once.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { bytes, list, number, text, textOrNull } from "./reply.ts";
 import type { Server } from "./server.ts";
-import { readAttempt, readLogs, readSteps } from "./trail.ts";
+import { readAttempt, readLogs, readSteps } from "./job-details.ts";
 
 export interface Looking {
   readonly server: Server;

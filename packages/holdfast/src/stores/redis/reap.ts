@@ -34,7 +34,7 @@ async function reapSlot(
 ): Promise<ReapedJob[]> {
   const [woken, ...jobs] = list(await server.onQueues("reap", slot, [limit]));
   touched.wake(woken, slot);
-  return rows(jobs, 3).map(([queue, id, packed]): ReapedJob => {
+  return rows(jobs, 4).map(([queue, id, packed, charged]): ReapedJob => {
     const header = readHeader(bytes(packed));
     const isCancelled = header.status === "cancelled";
     if (isCancelled) touched.finished.push(text(id));
@@ -46,6 +46,7 @@ async function reapSlot(
       worker: header.worker ?? "",
       attempts: header.attempts,
       crashes: header.crashes,
+      charged: number(charged) === 1,
       status: isCancelled ? "cancelled" : "queued",
     };
   });

@@ -11,6 +11,7 @@ import { Wakeups } from "../shared/wakeups.ts";
 import { adopt } from "./adopt.ts";
 import { BATCH_ITEMS } from "./batch-items.ts";
 import { count, place } from "./count.ts";
+import { disown } from "./disown.ts";
 import { find } from "./find.ts";
 import { insert, type InsertHow } from "./insert.ts";
 import { get } from "./job-view.ts";
@@ -131,7 +132,7 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
     try {
       return await work({ server: now.server, queues: now.queues, touched }, now);
     } finally {
-      wakeups.done(touched.woken, touched.finished);
+      wakeups.done(touched.woken, touched.finished, touched.added);
     }
   }
 
@@ -185,6 +186,7 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
         settlements.length === 0 ? [] : settle({ ...how, remembersMs }, settlements),
       ),
     reap: async (request) => write((how) => reap(how, request)),
+    disown: async (request) => write((how) => disown(how, request)),
 
     cancel: async (target, why) => write((how) => cancel(how, target, why)),
     revive: async (target, revival, why) => write((how) => revive(how, target, { revival, why })),

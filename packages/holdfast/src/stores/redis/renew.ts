@@ -1,5 +1,5 @@
 import type { Renewal, RenewResult } from "../../core/store.ts";
-import { orEmpty, riderArgs } from "./args.ts";
+import { flag, orEmpty, riderArgs } from "./args.ts";
 import { bySlot } from "./by-slot.ts";
 import { list, number } from "./reply.ts";
 import type { Server } from "./server.ts";
@@ -15,8 +15,8 @@ export async function renew(
   await bySlot(server, renewals, {
     script: "renew",
     head: [leaseMs],
-    args: ({ id, fence, order, updates }, queue) => [
-      ...[queue, id, fence, orEmpty(order), ...riderArgs(updates)],
+    args: ({ id, fence, order, starts = false, updates }, queue) => [
+      ...[queue, id, fence, orEmpty(order), flag(starts), ...riderArgs(updates)],
     ],
     answer(reply, items) {
       for (const [index, result] of list(reply).entries()) {

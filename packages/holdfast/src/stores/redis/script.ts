@@ -18,6 +18,7 @@ export type ScriptName = Exclude<
   | "filter"
   | "change-each"
   | "holds"
+  | "disowned"
   | "ledger"
   | "record"
 >;

@@ -70,7 +70,7 @@ export class Server {
     return this.#run(name, [root, ...bases], args);
   }
 
-  /** Runs a script on what belongs to no queue, or on what stands beside one. */
+  /** Runs a script on what belongs to no queue, or on what is kept beside one. */
   async onRoot(name: ScriptName, root: string, args: readonly Arg[]): Promise<Reply> {
     return this.#run(name, [root], args);
   }

@@ -6,6 +6,8 @@ export class Touched {
   /** Somebody went away hungry from these, and there may be work now. */
   readonly woken = new Set<string>();
   readonly finished: string[] = [];
+  /** So many jobs were inserted, and nothing else has made any ready. */
+  added: number | undefined;
 
   wake(numbers: Reply | undefined, queues: readonly string[]): void {
     for (const queue of named(numbers, queues)) this.woken.add(queue);

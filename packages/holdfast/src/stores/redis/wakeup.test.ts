@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startOwnRedis, type OwnRedis } from "../../../../../test/servers/redis.ts";
 import type { LeaseReply, Wakeup } from "../../core/store.ts";
 import { insertOne, insertSome, QUEUE } from "../../testing/conformance/new-job.ts";
+import { release, settle } from "../../testing/conformance/settling.ts";
 import { leaseRequest, take, takeExactly, takeNothing } from "../../testing/conformance/take.ts";
 import { redisStore } from "./index.ts";
 
@@ -32,6 +33,38 @@ describe("wakeups", () => {
     expect(heard.map((text) => (JSON.parse(text) as Wakeup).queues)).toEqual([[QUEUE]]);
     await store.close();
     ear.disconnect();
+  });
+
+  it("say how many jobs came, and the hungry hear of each insert until one has told all", async () => {
+    const store = redisStore({ url: server.url });
+    const other = redisStore({ url: server.url });
+    for (const one of [store, other]) await one.open();
+    await take(store, 50);
+    const heard: Wakeup[] = [];
+    let resolve = (): void => {};
+    const next = async () => new Promise<void>((done) => void (resolve = done));
+    other.onWakeup((wakeup) => {
+      heard.push(wakeup);
+      resolve();
+    });
+    for (const count of [3, 2]) {
+      const hears = next();
+      await insertSome(store, count);
+      await hears;
+    }
+    expect(heard.map(({ queues, added }) => [queues, added])).toEqual([
+      [[QUEUE], 3],
+      [[QUEUE], 2],
+    ]);
+    for (const { lot } of heard) expect(lot).toBeTypeOf("number");
+    // A job that goes back may be one of any number, and everybody hears of it.
+    const hears = next();
+    const [job] = await takeExactly(store, 5);
+    if (job !== undefined) await settle(store, job, release());
+    await hears;
+    expect(heard.at(-1)).toMatchObject({ queues: [QUEUE] });
+    expect(heard.at(-1)).not.toHaveProperty("added");
+    for (const one of [store, other]) await one.close();
   });
 
   it("come while the job is on its way, and a lease sent then finds it", async () => {

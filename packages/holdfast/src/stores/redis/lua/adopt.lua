@@ -51,10 +51,10 @@ local function adopt_one()
   end
   if h.status == QUEUED then
     h.finished_at = -1
-    stand_in_line(q, id, h)
+    place_in_line(q, id, h)
   else
     if h.finished_at < 0 then h.finished_at = now end
-    stand_finished(q, h.status, h.finished_at, h.age .. id)
+    place_finished(q, h.status, h.finished_at, h.age .. id)
   end
   save_header(q, id, h)
   return nil

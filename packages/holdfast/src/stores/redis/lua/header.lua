@@ -13,6 +13,8 @@ local KEPT = -1
 -- Bits of `flags`: what is there to look for elsewhere.
 local RESULT_DROPPED, CANCEL_ASKED, LEASE_SPENT, HAS_DETAILS = 1, 2, 4, 8
 local HAS_STEPS, HAS_LOGS, HAS_HISTORY, HAS_KEY, ENDS_KEY = 16, 32, 64, 128, 256
+-- Of a lease: the job has crashed before, and its holder has not said yet that it starts.
+local UNSTARTED = 512
 
 local MOVING, MOVING_SIZE = '<BI2BI4I4I4I4dddddddI2', 78
 -- What stays begins with the running number in hexadecimal digits: members of sorted sets begin with it.

@@ -1,5 +1,5 @@
 -- Holds by their owner. Those of a line are JSON in `ho`, those of the queue in its `m`; when the last
--- of them ends stands beside, so that `lease` reads no JSON.
+-- of them ends is beside them, so that `lease` reads no JSON.
 local function in_force(holds)
   local left, held_until, count = {}, nil, 0
   for owner, hold in pairs(holds) do

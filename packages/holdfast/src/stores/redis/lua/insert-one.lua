@@ -41,7 +41,7 @@ local function waiting_in(q)
     - redis.call('ZCARD', q.f .. 'd') - redis.call('ZCARD', q.f .. 'c')
 end
 
--- Lists the job. Where it stands is for the caller to say.
+-- Lists the job. Its place is for the caller to say.
 local made = {}
 local function add_job(q, id, seq, body)
   if not q.is_made then
@@ -49,6 +49,7 @@ local function add_job(q, id, seq, body)
     if make_queue(q) then made[#made + 1] = q.index end
   end
   if q.has_tombs then redis.call('HDEL', q.t, id) end
+  if #body > SMALL then q.last_large = seq end
   local order, bodies = q.added_order, q.added_bodies
   -- The server would print a number with all the digits of a fraction, which takes longer.
   order[#order + 1] = format('%d', seq)
@@ -62,6 +63,7 @@ local function write_added()
     if #q.added_order > 0 then
       redis.call('ZADD', q.i, unpack(q.added_order))
       redis.call('HSET', q.b, unpack(q.added_bodies))
+      if q.last_large then note_large(q, q.last_large) end
       q.added_order, q.added_bodies = {}, {}
     end
   end
@@ -133,7 +135,7 @@ local function insert_one(jobs, index, even_if_full, elsewhere)
   if key then before, after = dress(shape, key) end
   add_job(q, id, seq, jobs.bodies[index])
   save_packed(q, id, before .. age .. after)
-  stand(q, shape.h.group, shape.priority, shape.h.run_at, age .. id)
+  place(q, shape.h.group, shape.priority, shape.h.run_at, age .. id)
   if key then take_key(q, id, header_of(q, id)) end
   return nil
 end

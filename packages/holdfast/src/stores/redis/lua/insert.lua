@@ -20,4 +20,4 @@ for index = 1, #jobs.ids do
 end
 write_added()
 write_all()
-return { made, woken(), refused }
+return { made, woken_in_part(), refused }

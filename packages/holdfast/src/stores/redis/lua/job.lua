@@ -101,9 +101,14 @@ end
 
 -- ── the ways ────────────────────────────────────────────────────────────────────────────────────
 
+-- Takes back what this lease added: an exhausted one added nothing.
+local function give_back(h)
+  if has(h, LEASE_SPENT) then h.attempts = h.attempts - 1 end
+end
+
 local function end_lease(q, id, h)
   h.lease_until = -1
-  unset(h, LEASE_SPENT)
+  h.flags = bit.band(h.flags, bit.bnot(LEASE_SPENT + UNSTARTED))
   if has(h, CANCEL_ASKED) then
     set_detail(q, id, h, 'u', nil)
     set_detail(q, id, h, 'v', nil)
@@ -111,14 +116,14 @@ local function end_lease(q, id, h)
   end
 end
 
--- The caller has taken it out of where it stood. A job that is discarded stands nowhere from here on.
+-- The caller has taken it from its place. A job that is discarded has none from here on.
 local function finish(q, id, h, status, is_discarded)
   end_lease(q, id, h)
   h.status = status
   h.finished_at = now
   h.updated_at = now
   if has(h, ENDS_KEY) then free_key(q, id, h) end
-  if not is_discarded then stand_finished(q, status, now, h.age .. id) end
+  if not is_discarded then place_finished(q, status, now, h.age .. id) end
 end
 
 local function end_cancelled(q, id, h, reason, by, is_discarded)
@@ -133,10 +138,25 @@ local function requeue(q, id, h, run_at)
   h.run_at = run_at
   h.finished_at = -1
   h.updated_at = now
-  stand_in_line(q, id, h)
+  place_in_line(q, id, h)
 end
 
--- Deletes a job that stands nowhere any more, and remembers its id and its last settle. A key with a
+-- From its holder, or from nobody who knows of it, back to its place as if it had not been leased: the
+-- fence moves on, or a late settle of the old holder would look like the repeat of one that happened.
+local function take_back(q, id, h)
+  give_back(h)
+  h.fence = fence_after(h.fence)
+  leave_lease(q, h.group, h.age .. id)
+  if has(h, CANCEL_ASKED) then
+    local why = redis.call('HMGET', q.x, 'u' .. id, 'v' .. id)
+    end_cancelled(q, id, h, why[1], why[2])
+  else
+    requeue(q, id, h, h.run_at)
+  end
+  save_header(q, id, h)
+end
+
+-- Deletes a job that has no place any more, and remembers its id and its last settle. A key with a
 -- time of its own stays, and then the id is remembered as long as the key.
 local function bury(q, id, h, remembers_ms)
   local key = own_key(q, id, h)

@@ -3,8 +3,9 @@
 --
 -- KEYS     root, queue
 -- ARGV     clock, worker, leaseMs, how many, how many of capped lines, does the caller want any of
---          capped lines 0|1
--- returns  { when to come back (text, "" if nothing is in sight), taken from capped lines,
+--          capped lines 0|1, how many bytes of bodies or "", does the first job come whatever its size 0|1
+-- returns  { when to come back (text, "" if nothing is in sight), taken from capped lines, was a job left
+--            because of its size 0|1,
 --            { of those that have more: number of the job, checkpoint or false, steps or {}, … },
 --            { the moving parts of the headers }, { long bodies }, texts of several jobs, … }
 --          of each job in a text: the size of its id, the number of its moving part, the sizes of
@@ -14,6 +15,7 @@
 local q = queue_at(1)
 local worker, lease_ms, at_most = arg(), number_arg(), number_arg()
 local capped_left, wants_capped = number_arg(), arg() == '1'
+local bytes_left, is_first_free, is_over = tonumber(arg()), arg() == '1', false
 
 -- So many jobs of a line at a time: going through every line for each job costs twice as much, and
 -- the virtual times keep it fair over a few calls.
@@ -24,7 +26,7 @@ local LOOK = 500
 if not is_made(q) then
   -- Nobody knows the queue yet; whoever makes it is to know that somebody waits.
   if at_most > 0 then redis.call('HSET', q.m, 'hungry', '1') end
-  return { '', 0, {}, {}, {} }
+  return { '', 0, 0, {}, {}, {} }
 end
 read_gates(q)
 q.taken = {}
@@ -34,12 +36,41 @@ local ids, members, taken_count, capped_taken = {}, {}, 0, 0
 -- Of one visit of the ring: lines that have given and move back, and lines that have nothing more.
 local moved, emptied = {}, {}
 
+-- How many of the first so many fit into the bytes that are left. Sizes are asked for only where a job may
+-- be large: asking for all of them would cost a lease a seventh more.
+local function fitting(found, count)
+  if not bytes_left then return count end
+  local large, is_small = q.kept.large, count * SMALL <= bytes_left
+  if is_small and large > 0 then
+    for index = 1, count do
+      if seq_of(sub(found[index], 1, 14)) <= large then
+        is_small = false
+        break
+      end
+    end
+  end
+  if is_small then
+    bytes_left = bytes_left - count * SMALL
+    return count
+  end
+  for index = 1, count do
+    local size = redis.call('HSTRLEN', q.b, id_of(found[index]))
+    if size > bytes_left and not (is_first_free and taken_count + index == 1) then
+      is_over = true
+      return index - 1
+    end
+    bytes_left = bytes_left - size
+  end
+  return count
+end
+
 local function take_from(group, count)
   local line = q.r .. group
   -- One more than it may give tells whether anything is left.
   local found = redis.call('ZRANGE', line, 0, count)
   local is_last = #found <= count
-  local got = is_last and #found or count
+  local got = fitting(found, is_last and #found or count)
+  is_last = is_last and got == #found
   for index = 1, got do
     local member = found[index]
     ids[taken_count + index], members[taken_count + index] = id_of(member), member
@@ -53,7 +84,7 @@ local function take_from(group, count)
   return got, is_last
 end
 
--- They stand in the ring, where they were found, and nowhere else.
+-- They are in the ring, where they were found, and nowhere else.
 local function write_ring()
   if #moved > 0 then redis.call('ZADD', q.g, 'XX', unpack(moved)) end
   if #emptied > 0 then redis.call('ZREM', q.g, unpack(emptied)) end
@@ -114,7 +145,7 @@ local function take_turns(left)
         if not is_last then add(moved, pass + got / weights[index], group) end
       end
     end
-    if taken >= left then break end
+    if taken >= left or is_over then break end
   end
   write_ring()
   return taken, true
@@ -139,7 +170,7 @@ if not q.held_until then
   reopen_lines()
   vt = q.vt
   local left, looked = room(), 0
-  while left > 0 and looked < LOOK do
+  while left > 0 and looked < LOOK and not is_over do
     local taken, is_more = take_turns(left)
     if not is_more then break end
     left = left - taken
@@ -156,6 +187,7 @@ local parts_begun = {}
 local function begin(moving)
   local h = unpack_moving(moving)
   unset(h, LEASE_SPENT)
+  if h.crashes > 0 then set(h, UNSTARTED) end
   if h.attempts < h.max_attempts then
     h.attempts = h.attempts + 1
     set(h, LEASE_SPENT)
@@ -181,7 +213,7 @@ end
 -- what is joined beyond 8 KiB it makes more than once.
 local SIZES, TEXT_SIZE, LONG = '<I2I2I4I4', 6000, 500
 local long = {}
-local reply = { '', capped_taken, more, parts_begun, long }
+local reply = { '', capped_taken, is_over and 1 or 0, more, parts_begun, long }
 
 if taken_count > 0 then
   local headers, bodies = redis.call('HMGET', q.h, unpack(ids)), redis.call('HMGET', q.b, unpack(ids))
@@ -229,7 +261,7 @@ if taken_count > 0 then
 end
 
 -- ── when to come back ───────────────────────────────────────────────────────────────────────────
--- Now if a line is open, else when a job falls due or a hold ends. What is only full is not worth
+-- Now if a line is open or a job was too large for what was left, else when a job falls due or a hold ends. What is only full is not worth
 -- coming back for: the settle that makes room sends a wakeup.
 
 local function capped(group)
@@ -266,9 +298,9 @@ local function come_back_at()
   return math.min(due_at, next_line_at())
 end
 
-local back_at = come_back_at()
+local back_at = is_over and now or come_back_at()
 if back_at < FOREVER then reply[1] = text_of(math.max(0, back_at - now)) end
-if at_most > 0 and taken_count < at_most and not kept_of(q).hungry then
+if at_most > 0 and taken_count < at_most and not is_over and not kept_of(q).hungry then
   redis.call('HSET', q.m, 'hungry', '1')
 end
 if vt and q.vt ~= vt then redis.call('HSET', q.m, 'vt', text_of(q.vt)) end

@@ -1,12 +1,13 @@
 #!lua flags=allow-oom
 -- Deletes finished jobs that are past a policy, the oldest first; then clears, in bounded steps, what
--- has ended by itself: memories of deleted jobs, keys, holds. Nobody saw those any more.
+-- has ended by itself: memories of deleted jobs and of disowned ids, keys, holds. Nobody saw those any
+-- more.
 --
 -- KEYS     root, then the queues
 -- ARGV     clock, remembersMs, how many; shelves: queue, status, counted policies (olderThanMs or "",
 --          keep or "")
 -- returns  { how many were deleted, is there more to clear 0|1 }
--- include: clock header queue job holds
+-- include: clock header queue job holds disowned
 local SWEEP = 500
 local remembers_ms, limit = number_arg(), number_arg()
 
@@ -54,6 +55,7 @@ end
 for index = 1, #KEYS - 1 do
   local q = queue_at(index)
   if forget_some(q, SWEEP, remembers_ms) then is_more = 1 end
+  if forget_workers(q, SWEEP) then is_more = 1 end
   for _, key in ipairs(ended(q.ke)) do
     redis.call('HDEL', q.k, key)
     redis.call('ZREM', q.ke, key)

@@ -1,9 +1,9 @@
--- A queue's keys, its ring of lines, and the places a job can stand in:
+-- A queue's keys, its ring of lines, and the places a job can have:
 --
 --   r:<group>  ready, by priority and age        d  delayed, by due time
 --   a          processing, by end of lease       f:<status>  finished, by when
 --
--- A job stands in exactly one of them, and always in `i`, by age. So nothing needs to be counted:
+-- A job is in exactly one of them, and always in `i`, by age. So nothing needs to be counted:
 -- what is ready is what is in `i` and nowhere else.
 --
 -- The ring `g` holds the lines with ready jobs by their virtual time: a line that gives jobs moves
@@ -19,8 +19,8 @@ local function queue_of(base)
     d = base .. 'd', a = base .. 'a', k = base .. 'k', ke = base .. 'ke', t = base .. 't',
     te = base .. 'te', m = base .. 'm', n = base .. 'n', g = base .. 'g', gp = base .. 'gp',
     gf = base .. 'gf', la = base .. 'la', lm = base .. 'lm', lw = base .. 'lw', hu = base .. 'hu',
-    ho = base .. 'ho', o = base .. 'o', r = base .. 'r:', f = base .. 'f:', packed = {}, headers = {},
-    dirty = {}, written = {}, ready = {}, gone = {}, left = {}, ended = {}, results = {},
+    ho = base .. 'ho', o = base .. 'o', w = base .. 'w', r = base .. 'r:', f = base .. 'f:', packed = {},
+    headers = {}, dirty = {}, written = {}, ready = {}, gone = {}, left = {}, ended = {}, results = {},
     added_order = {}, added_bodies = {} }
   queues[base] = q
   return q
@@ -98,10 +98,11 @@ local function kept_of(q)
   local kept = q.kept
   if kept then return kept end
   local found = redis.call('HMGET', q.m, 'made', 'hungry', 'vt', 'maxActive', 'maxPerGroup',
-    'maxWaiting', 'heldUntil')
+    'maxWaiting', 'heldUntil', 'large')
   kept = { made = found[1], hungry = found[2], vt = tonumber(found[3]) or 0,
     max_active = tonumber(found[4]), max_per_group = tonumber(found[5]),
-    max_waiting = tonumber(found[6]), held_until = tonumber(found[7]) }
+    max_waiting = tonumber(found[6]), held_until = tonumber(found[7]),
+    large = tonumber(found[8]) or 0 }
   q.kept = kept
   return kept
 end
@@ -119,6 +120,16 @@ end
 
 local function is_made(q)
   return kept_of(q).made
+end
+
+-- The jobs up to `large`, by their running number, may have a body over SMALL. All others are small: a
+-- lease that is bounded in bytes need not ask for their sizes.
+local SMALL = 4096
+local function note_large(q, seq)
+  local kept = kept_of(q)
+  if seq <= kept.large then return end
+  kept.large = seq
+  redis.call('HSET', q.m, 'large', text_of(seq))
 end
 
 -- Whether somebody went away from this queue with less than it asked for; who asks will tell them.
@@ -161,7 +172,7 @@ local function add(list, first, second)
   list[#list + 1] = second
 end
 
-local function stand_ready(q, group, priority, member)
+local function place_ready(q, group, priority, member)
   local line = q.ready[group]
   if not line then
     line = {}
@@ -180,17 +191,17 @@ local function write_ready(q)
   q.ready = {}
 end
 
--- A queued job stands in its line once it is due, and among the delayed before.
-local function stand(q, group, priority, run_at, member)
+-- A queued job is placed in its line once it is due, and among the delayed before.
+local function place(q, group, priority, run_at, member)
   if run_at <= now then
-    stand_ready(q, group, priority, member)
+    place_ready(q, group, priority, member)
   else
     redis.call('ZADD', q.d, run_at, member)
   end
   if run_at <= now + 1000 then q.wakes = true end
 end
-local function stand_in_line(q, id, h)
-  stand(q, h.group, h.priority, h.run_at, h.age .. id)
+local function place_in_line(q, id, h)
+  place(q, h.group, h.priority, h.run_at, h.age .. id)
 end
 
 local function leave_line(q, id, h)
@@ -239,7 +250,7 @@ local function write_left(q)
   end
 end
 
--- What stands finished from now on: when, and the job.
+-- What is placed among the finished: when, and the job.
 local function shelf_of(q, status)
   local shelf = q.ended[status]
   if not shelf then
@@ -248,7 +259,7 @@ local function shelf_of(q, status)
   end
   return shelf
 end
-local function stand_finished(q, status, finished_at, member)
+local function place_finished(q, status, finished_at, member)
   add(shelf_of(q, status), finished_at, member)
 end
 
@@ -267,7 +278,7 @@ local function move_due(q, at_most)
   read_headers(q, ids)
   for index, id in ipairs(ids) do
     local h = header_of(q, id)
-    stand_ready(q, h.group, h.priority, due[index])
+    place_ready(q, h.group, h.priority, due[index])
   end
   write_ready(q)
 end
@@ -288,11 +299,22 @@ local function write_all()
   save_clock()
 end
 
--- The queues to wake: somebody is hungry there, and there may be work now.
+-- The queues to wake: somebody is hungry there, and there may be work now. Everybody hears of it, so nobody
+-- counts as hungry any more.
 local function woken()
   local names = {}
   for _, q in pairs(queues) do
     if q.wakes and take_hunger(q) then names[#names + 1] = q.index end
+  end
+  return names
+end
+
+-- The same after an insert. Only as many as there are new jobs come for it, so the others stay hungry: or
+-- what is inserted before those have asked would be told to nobody.
+local function woken_in_part()
+  local names = {}
+  for _, q in pairs(queues) do
+    if q.wakes and kept_of(q).hungry then names[#names + 1] = q.index end
   end
   return names
 end

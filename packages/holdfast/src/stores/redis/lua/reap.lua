@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Puts expired leases back to their places in line, the longest expired first. The fence moves on, or
--- the old holder's late settle would look like the repeat of one that happened. It kills nothing.
+-- Puts expired leases back to their places in line, the longest expired first. It kills nothing. A job is
+-- charged with a crash, unless its holder never started it, or never knew of it.
 --
 -- KEYS     root, then the queues
 -- ARGV     clock, how many
--- returns  { queues to wake, queue, id, header, queue, id, header, … }
--- include: clock header queue job
+-- returns  { queues to wake, queue, id, header, charged 0|1, … }
+-- include: clock header queue job disowned
 local CRASHED = 3
 local limit = number_arg()
 local expired = {}
@@ -24,20 +24,18 @@ local reply = { {} }
 for index = 1, math.min(limit, #expired) do
   local q, id = expired[index].q, id_of(expired[index].member)
   local h = header_of(q, id)
-  add_attempt(q, id, h, CRASHED, '')
-  h.crashes = h.crashes + 1
-  h.fence = fence_after(h.fence)
-  leave_lease(q, h.group, expired[index].member)
-  if has(h, CANCEL_ASKED) then
-    local why = redis.call('HMGET', q.x, 'u' .. id, 'v' .. id)
-    end_cancelled(q, id, h, why[1], why[2])
-  else
-    requeue(q, id, h, h.run_at)
+  local is_charged = not has(h, UNSTARTED) and not is_disowned(q, id, h)
+  if is_charged then
+    add_attempt(q, id, h, CRASHED, '')
+    h.crashes = h.crashes + 1
+    -- The attempt stays spent.
+    unset(h, LEASE_SPENT)
   end
-  save_header(q, id, h)
+  take_back(q, id, h)
   reply[#reply + 1] = q.index
   reply[#reply + 1] = id
   reply[#reply + 1] = pack_header(h)
+  reply[#reply + 1] = is_charged and 1 or 0
 end
 write_all()
 reply[1] = woken()

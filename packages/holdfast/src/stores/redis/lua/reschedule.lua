@@ -8,7 +8,7 @@ return change_each(function(q, id, h)
   if h.status ~= QUEUED then return REFUSED, h.status end
   leave_line(q, id, h)
   h.run_at, h.updated_at = run_at or instant_after(delay_ms), now
-  stand_in_line(q, id, h)
+  place_in_line(q, id, h)
   save_header(q, id, h)
   return DONE, QUEUED
 end)

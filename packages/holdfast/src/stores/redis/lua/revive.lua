@@ -14,6 +14,7 @@ local function replace_payload(q, id, h)
   local body = redis.call('HGET', q.b, id)
   local head = string.sub(body, 1, 1) == '-' and '-' or string.match(body, '^[^\n]*\n')
   redis.call('HSET', q.b, id, head .. payload)
+  if #head + #payload > SMALL then note_large(q, seq_of(h.age)) end
   set_detail(q, id, h, 'c', nil)
   redis.call('UNLINK', q.base .. 's:' .. id)
   unset(h, HAS_STEPS)

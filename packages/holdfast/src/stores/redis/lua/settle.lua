@@ -41,11 +41,6 @@ local function read_entries()
   return entries
 end
 
--- Takes back what this lease added: an exhausted one added nothing.
-local function give_back(h)
-  if has(h, LEASE_SPENT) then h.attempts = h.attempts - 1 end
-end
-
 local function recorded_as(h, form)
   if form.kind == 's' then return h.attempts ~= 1 and SUCCEEDED_ATTEMPT or nil end
   if form.kind == 'r' or (form.kind == 'd' and form.mark) then return FAILED_ATTEMPT end
