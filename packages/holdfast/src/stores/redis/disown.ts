@@ -47,7 +47,7 @@ async function disownIn(
       await server.onQueues(
         "disown",
         [queue],
-        [...[worker, flag(isNew), cursor], ...part.flatMap(({ id, fence }) => [id, fence])],
+        [...[worker, flag(isNew), cursor], ...part.map(({ id, fence }) => `${id}:${fence}`)],
       ),
     );
     touched.wake(reply[0], [queue]);

@@ -5,7 +5,7 @@
 --
 -- KEYS     root, queue
 -- ARGV     clock, worker, does this call begin the list of what it knows 0|1, where to go on ("": nowhere
---          yet, more of the list comes); the list, or a part of it: id, fence, …
+--          yet, more of the list comes); the list, or a part of it: id:fence, …
 -- returns  { queues to wake, where to go on ("0": through), how many went back, { ids that ended } }
 -- include: clock header queue job disowned
 local LOOK, FORGET = 500, 100
@@ -21,7 +21,7 @@ end
 redis.call('ZADD', q.w, instant_after(REMEMBERED_MS), worker)
 local known = {}
 while at < #ARGV do known[#known + 1] = arg() end
-if #known > 0 then redis.call('HSET', list, unpack(known)) end
+if #known > 0 then redis.call('SADD', list, unpack(known)) end
 
 local taken, ended = 0, {}
 local function look()

@@ -1,10 +1,10 @@
 -- Ids of workers under which nobody leases any more, because a reply of a lease got lost: `w` has them by
--- when they are forgotten, `w:<worker>` what the worker knew of, id -> fence. A lease may arrive after it
+-- when they are forgotten, `w:<worker>` what the worker knew of, a set of id:fence. A lease may arrive after it
 -- was disowned, so they are remembered for as long as a call may be on its way.
 local REMEMBERED_MS = 3600000
 
 local function is_known(q, id, h)
-  return tonumber(redis.call('HGET', q.w .. ':' .. h.worker, id)) == h.fence
+  return redis.call('SISMEMBER', q.w .. ':' .. h.worker, id .. ':' .. text_of(h.fence)) == 1
 end
 
 -- Whether the holder of this job has said that it does not know of it. Most queues have none of these: one

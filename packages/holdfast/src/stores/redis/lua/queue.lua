@@ -214,9 +214,15 @@ local function leave_line(q, id, h)
   drop_if_idle(q, h.group)
 end
 
--- Its slot is free again.
+-- A slot is free again. That makes work for others only where a cap kept it from them.
+local function slot_freed(q)
+  if q.wakes then return end
+  local kept = kept_of(q)
+  if kept.max_active or kept.max_per_group or redis.call('EXISTS', q.lm) == 1 then q.wakes = true end
+end
+
 local function leave_lease(q, group, member)
-  q.wakes = true
+  slot_freed(q)
   q.gone[#q.gone + 1] = member
   q.left[group] = (q.left[group] or 0) + 1
 end

@@ -195,7 +195,7 @@ local function settle_run(form, first, last)
       results[index] = settle_at_length(form, id, texts[index], failures[index] or '', entryLists[index])
     end
   end
-  if #gone > 0 then q.wakes = true end
+  if #gone > 0 then slot_freed(q) end
 end
 
 for _, run in ipairs(runs) do settle_run(run.form, run.first, run.last) end
