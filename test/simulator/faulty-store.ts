@@ -64,6 +64,7 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
       return wire.send("settle", () => inner.settle(sent), { jobs: sent });
     },
     reap: over("reap", inner.reap),
+    disown: over("disown", inner.disown),
 
     cancel: over("cancel", inner.cancel),
     revive: over("revive", inner.revive),

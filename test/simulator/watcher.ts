@@ -16,6 +16,7 @@ import type {
   StoredJob,
 } from "../../packages/holdfast/src/core/job.ts";
 import type {
+  DisownRequest,
   InsertResult,
   LeasedJob,
   LeaseReply,
@@ -72,6 +73,8 @@ export interface Watcher {
   renewed?(renewal: Renewal, result: RenewResult): void;
   settled?(settlement: Settlement, result: SettleResult): void;
   reaped?(reaped: ReapedJob): void;
+  /** A worker said what it knows of; by the facts these go back, the store says how many went. */
+  disowned?(request: DisownRequest, taken: readonly JobFacts[], count: number): void;
   operated?(id: string, operation: Operation, result: OperationResult | "missing"): void;
   pruned?(gone: readonly JobFacts[], count: number, policies: readonly Retention[]): void;
   looked?(id: string, found: StoredJob | JobSummary | "pruned" | null): void;

@@ -4,6 +4,7 @@
  */
 import type { Store } from "../../../packages/holdfast/src/core/store.ts";
 import { adopt } from "../../../packages/holdfast/src/stores/memory/adopt.ts";
+import { disown } from "../../../packages/holdfast/src/stores/memory/disown.ts";
 import { count, find, get, place } from "../../../packages/holdfast/src/stores/memory/find.ts";
 import { insert } from "../../../packages/holdfast/src/stores/memory/insert.ts";
 import { lease } from "../../../packages/holdfast/src/stores/memory/lease.ts";
@@ -78,6 +79,7 @@ function storeOf(state: MemoryState, options: BackingOptions): Store {
     renew: verb(renew),
     settle: verb(settle),
     reap: verb(reap),
+    disown: verb(disown),
     cancel: verb(cancel),
     revive: verb(revive),
     reschedule: verb(reschedule),
