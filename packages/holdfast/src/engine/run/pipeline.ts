@@ -92,7 +92,13 @@ export class Pipeline {
     attempt.start({ goesOnThroughOutages: definition.contract.onOutage === "continue" });
     let payload: unknown;
     try {
-      if (job.crashes > 0) await host.begin(attempt);
+      if (job.crashes > 0) {
+        await host.begin(attempt);
+        // The process may have been frozen while the answer was on its way.
+        if (!host.check(attempt)) {
+          return this.release(attempt, host, { why: "its lease ran out before it started" });
+        }
+      }
       payload = decodeJson(job.payload);
       const schema = definition.contract.payload;
       if (schema) payload = await validateWith(schema, payload, `the payload of ${job.type}`);
