@@ -3,8 +3,8 @@
  * fixed at that moment, as it would be on a real wire.
  */
 import type { LedgerEntry } from "../../packages/holdfast/src/core/ledger.ts";
-import type { Settlement, Store } from "../../packages/holdfast/src/core/store.ts";
-import type { Run } from "./watcher.ts";
+import type { LeaseRef, Settlement, Store } from "../../packages/holdfast/src/core/store.ts";
+import { attemptKey, type AttemptsCall, type Run } from "./watcher.ts";
 import type { Wire } from "./wire.ts";
 
 export interface FaultyStoreOptions {
@@ -13,16 +13,33 @@ export interface FaultyStoreOptions {
   readonly now: () => number;
   /** The process hears that it has a lease, or still has it. */
   readonly onGranted: (run: Run, sentAt: number) => void;
+  /** A call about attempts leaves the process, and its answer is heard. */
+  readonly onAsked: (call: AttemptsCall) => void;
+  readonly onHeard: (call: AttemptsCall) => void;
 }
 
 export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
-  const { wire, process, now, onGranted } = options;
+  const { wire, process, now, onGranted, onAsked, onHeard } = options;
 
   function over<Args extends readonly unknown[], Out>(
     name: string,
     verb: (...args: Args) => Promise<Out>,
   ): (...args: Args) => Promise<Out> {
     return (...args) => wire.send(name, () => verb(...args));
+  }
+
+  /** About attempts: those who watch want to know which. */
+  async function about<Out>(
+    verb: AttemptsCall["verb"],
+    refs: readonly LeaseRef[],
+    apply: () => Promise<Out>,
+  ): Promise<Out> {
+    const attempts = new Set(refs.map(({ id, fence }) => attemptKey({ jobId: id, fence })));
+    const call = { verb, process, attempts, sentAt: now() };
+    onAsked(call);
+    const out = await wire.send(verb, apply, { jobs: refs });
+    onHeard(call);
+    return out;
   }
 
   return {
@@ -51,9 +68,7 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
     async renew(renewals, leaseMs) {
       const sentAt = now();
       const sent = [...renewals];
-      const results = await wire.send("renew", () => inner.renew(sent, leaseMs), {
-        jobs: sent,
-      });
+      const results = await about("renew", sent, () => inner.renew(sent, leaseMs));
       sent.forEach(({ id, fence }, at) => {
         if (results[at] !== "lost") onGranted({ jobId: id, fence, process }, sentAt);
       });
@@ -61,7 +76,7 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
     },
     settle: (settlements) => {
       const sent = settlements.map(withEntries);
-      return wire.send("settle", () => inner.settle(sent), { jobs: sent });
+      return about("settle", sent, () => inner.settle(sent));
     },
     reap: over("reap", inner.reap),
     disown: over("disown", inner.disown),

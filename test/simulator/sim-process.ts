@@ -20,7 +20,7 @@ import type { Draw } from "./draw.ts";
 import { processRuntime } from "./process-runtime.ts";
 import type { Settings } from "./settings.ts";
 import { handlerOf, type HandlerHost } from "./handlers.ts";
-import type { Run } from "./watcher.ts";
+import type { Run, Watcher } from "./watcher.ts";
 import type { Listener, Wire } from "./wire.ts";
 
 /** Finished jobs are not kept for long, some not at all: long runs stay small, and pruning is tested. */
@@ -146,6 +146,7 @@ export class SimProcess implements Listener {
   async stop(graceMs: number): Promise<void> {
     if (this.#phase !== "working") return;
     this.#phase = "stopping";
+    this.#tell((watcher) => watcher.stopping?.(this.name));
     await this.hf.close({ graceMs });
     if (this.isAlive) this.#end(null, "stop");
   }
@@ -161,12 +162,14 @@ export class SimProcess implements Listener {
 
   freeze(): void {
     this.#isFrozen = true;
+    this.#tell((watcher) => watcher.froze?.(this.name));
   }
 
   /** Everything that came due or arrived meanwhile happens now, in some order. */
   thaw(): void {
     if (!this.isAlive || !this.#isFrozen) return;
     this.#isFrozen = false;
+    this.#tell((watcher) => watcher.thawed?.(this.name));
     this.#thawedAt = this.runtime.monotonic();
     const held = this.#held;
     this.#held = [];
@@ -185,6 +188,10 @@ export class SimProcess implements Listener {
 
   jumpClock(ms: number): void {
     this.#skewMs += ms;
+  }
+
+  #tell(show: (watcher: Watcher) => void): void {
+    this.#options.handlers.judge.tell(show);
   }
 
   #end(killer: Run | null, how: "crash" | "stop"): void {

@@ -46,6 +46,15 @@ export function attemptKey({ jobId, fence }: Pick<Run, "jobId" | "fence">): stri
   return `${jobId}@${fence}`;
 }
 
+/** A call about attempts that a process makes, from the moment it leaves. */
+export interface AttemptsCall {
+  readonly verb: "renew" | "settle";
+  readonly process: string;
+  /** By `attemptKey`. */
+  readonly attempts: ReadonlySet<string>;
+  readonly sentAt: number;
+}
+
 export interface Death {
   readonly process: string;
   /** The run whose handler killed it; null: it died of something else. */
@@ -86,6 +95,9 @@ export interface Watcher {
   sent?(verb: string, process: string): void;
   answered?(verb: string, process: string): void;
   failed?(verb: string, process: string): void;
+  /** A call about attempts leaves its process; it hears the answer. */
+  asked?(call: AttemptsCall): void;
+  heard?(call: AttemptsCall): void;
   /** A process hears that a lease or a renewal it asked for at `sentAt` was granted. */
   granted?(run: Run, sentAt: number): void;
   handlerStarted?(run: Run, checkpoint: unknown): void;
@@ -96,6 +108,11 @@ export interface Watcher {
   saved?(run: Run, number: number): void;
   spawned?(run: Run, childId: string): void;
   died?(death: Death): void;
+  /** A process hears nothing for a while; it goes on. */
+  froze?(process: string): void;
+  thawed?(process: string): void;
+  /** It was asked to stop. */
+  stopping?(process: string): void;
   acknowledged?(enqueue: Enqueue, jobId: string, status: "added" | "duplicate"): void;
   refused?(enqueue: Enqueue, certainty: Certainty): void;
   /** A listener of `hf.on` heard how a job ended. */
@@ -108,6 +125,7 @@ export interface Watcher {
 export interface Court {
   readonly book: Book;
   readonly leaseMs: number;
+  readonly renewMs: number;
   readonly maxCrashes: number;
   /** Milliseconds of virtual time. */
   now(): number;

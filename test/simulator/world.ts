@@ -204,6 +204,7 @@ export class World {
     return {
       book: this.book,
       leaseMs: this.settings.leaseMs,
+      renewMs: this.settings.renewMs,
       maxCrashes: MAX_CRASHES,
       now: () => this.time.now,
       outageEndedAt: () => this.network.longOutageEndedAt,
@@ -274,6 +275,8 @@ export class World {
       process,
       now: () => time.now,
       onGranted: (run, sentAt) => judge.tell((watcher) => watcher.granted?.(run, sentAt)),
+      onAsked: (call) => judge.tell((watcher) => watcher.asked?.(call)),
+      onHeard: (call) => judge.tell((watcher) => watcher.heard?.(call)),
     });
     return { wire, store: this.#options.tamperEngine?.(store) ?? store };
   }

@@ -1,6 +1,7 @@
 import type { Court, Watcher } from "../watcher.ts";
 import { acknowledgement } from "./acknowledgement.ts";
 import { attemptsCounted, crashesCounted, reapsInTouch } from "./counting.ts";
+import { chargedRightly } from "./charges.ts";
 import { gates } from "./gates.ts";
 import { keys } from "./keys.ts";
 import { fenceGrows, lostIsTold, noStaleWrite, oneHolder, runsUnderLease } from "./leases.ts";
@@ -27,6 +28,7 @@ export function allInvariants(court: Court): Watcher[] {
     storedSteps,
     savedCheckpoints,
     crashesCounted,
+    chargedRightly,
     onlyTheCulprit,
     attemptsCounted,
     reapsInTouch,
