@@ -100,6 +100,8 @@ export interface Watcher {
   heard?(call: AttemptsCall): void;
   /** A process hears that a lease or a renewal it asked for at `sentAt` was granted. */
   granted?(run: Run, sentAt: number): void;
+  /** It hears that a renewal came too late. */
+  toldLost?(run: Run): void;
   handlerStarted?(run: Run, checkpoint: unknown): void;
   /** The handler does something, with its signal aborted or not. */
   acted?(run: Run, isAborted: boolean): void;
@@ -107,6 +109,9 @@ export interface Watcher {
   stepEnded?(run: Run, name: string, value: unknown): void;
   saved?(run: Run, number: number): void;
   spawned?(run: Run, childId: string): void;
+  /** A handler settles in a transaction of its own; its end is told when it is certain. */
+  transaction?(run: Run, what: "opened" | "committed" | "rolled back"): void;
+  threwPermanent?(run: Run): void;
   died?(death: Death): void;
   /** A process hears nothing for a while; it goes on. */
   froze?(process: string): void;
@@ -116,7 +121,7 @@ export interface Watcher {
   acknowledged?(enqueue: Enqueue, jobId: string, status: "added" | "duplicate"): void;
   refused?(enqueue: Enqueue, certainty: Certainty): void;
   /** A listener of `hf.on` heard how a job ended. */
-  announced?(jobId: string, ending: FinishedStatus): void;
+  announced?(jobId: string, ending: FinishedStatus, process: string): void;
   /** `waitFor` answered. */
   waitedFor?(jobId: string, status: FinishedStatus | "pruned"): void;
 }
@@ -129,6 +134,8 @@ export interface Court {
   readonly maxCrashes: number;
   /** Milliseconds of virtual time. */
   now(): number;
+  /** Do jobs of this type go on while the store is away? */
+  goesOnThroughOutages(type: string): boolean;
   /** Since when the store has been reachable for everybody after a long outage; null: never away. */
   outageEndedAt(): number | null;
   complain(invariant: InvariantName, message: string, jobId?: string): void;

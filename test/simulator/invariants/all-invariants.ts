@@ -11,6 +11,7 @@ import { savedCheckpoints, storedSteps } from "./saved-work.ts";
 import { shown } from "./shown.ts";
 import { entriesWithOutcome, spawnedWithParent } from "./spawned.ts";
 import { spinning } from "./spinning.ts";
+import { rolledBackIsNoSuccess } from "./transactions.ts";
 import { fairTurns, placeInLine } from "./turns.ts";
 
 /** In this order: of two that see the same trouble, the more telling one speaks first. */
@@ -28,6 +29,7 @@ export function allInvariants(court: Court): Watcher[] {
     storedSteps,
     savedCheckpoints,
     crashesCounted,
+    rolledBackIsNoSuccess,
     chargedRightly,
     onlyTheCulprit,
     attemptsCounted,

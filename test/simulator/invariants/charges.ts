@@ -8,7 +8,7 @@
  *   after another: what waits goes with the next. So if it sent a renewal (and had it answered, in the
  *   last lease length) longer than that after it last spoke of this job, it has let go of the job. Only a
  *   process that was frozen may (it has missed the end of its lease), or one that stops (it gives up in
- *   the end).
+ *   the end). What is settled in an open transaction is not renewed; from its rollback on it is again.
  *
  * Nothing is said of what waits in a process when it dies, or of renewals that were sent and got lost.
  */
@@ -20,8 +20,10 @@ const MOST_REMEMBERED = 3_000;
 interface Hold {
   readonly fence: number;
   readonly leasedAt: number;
-  /** From then on it must be renewed; null: its process has not heard of it, or need not renew it. */
-  dutyFrom: number | null;
+  /** Null: its process has not heard of it. */
+  grantedAt: number | null;
+  /** From then on it must be renewed; Infinity while it is settled in an open transaction. */
+  freeAt: number;
   /** When a renewal or settle of it left last. */
   askedAt: number;
 }
@@ -54,12 +56,12 @@ export function chargedRightly(court: Court): Watcher {
   /** A process that got its answers had the means to say what it has, and what it has not. */
   function whyNot(hold: Hold, process: ProcessFacts, hasStarted: boolean): string | null {
     if (!hasStarted) {
-      if (hold.dutyFrom !== null || process.leasedAt <= hold.leasedAt) return null;
+      if (hold.grantedAt !== null || process.leasedAt <= hold.leasedAt) return null;
       return "its lease was never heard of, and its process has leased again since";
     }
-    if (process.isOver || process.frozenUntil >= hold.leasedAt || hold.dutyFrom === null) return null;
+    if (process.isOver || process.frozenUntil >= hold.leasedAt) return null;
     const isInContact = process.renewedAt >= now() - leaseMs;
-    const spokenOfAt = Math.max(hold.askedAt, hold.dutyFrom);
+    const spokenOfAt = Math.max(hold.askedAt, hold.grantedAt ?? Infinity, hold.freeAt);
     if (!isInContact || process.renewedAt <= spokenOfAt + renewMs + 1) return null;
     return "its process lives and renews other jobs, but neither renewed it nor handed it back";
   }
@@ -67,12 +69,17 @@ export function chargedRightly(court: Court): Watcher {
   return {
     leased({ id, fence }) {
       holds.delete(id);
-      const hold = { fence, leasedAt: now(), dutyFrom: null, askedAt: -Infinity };
+      const never = -Infinity;
+      const hold = { fence, leasedAt: now(), grantedAt: null, freeAt: never, askedAt: never };
       remember(holds, id, hold);
     },
     granted({ jobId, fence }) {
       const hold = holds.get(jobId);
-      if (hold?.fence === fence) hold.dutyFrom ??= now();
+      if (hold?.fence === fence) hold.grantedAt ??= now();
+    },
+    transaction({ jobId, fence }, what) {
+      const hold = holds.get(jobId);
+      if (hold?.fence === fence) hold.freeAt = what === "opened" ? Infinity : now();
     },
     asked({ attempts }) {
       for (const key of attempts) {

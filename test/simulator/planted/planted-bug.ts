@@ -25,6 +25,7 @@ import { renew } from "../../../packages/holdfast/src/stores/memory/renew.ts";
 import { settle } from "../../../packages/holdfast/src/stores/memory/settle.ts";
 import { newState, type MemoryState } from "../../../packages/holdfast/src/stores/memory/state.ts";
 import type { BackingOptions } from "../backing.ts";
+import type { TamperEngine } from "../world.ts";
 
 export interface PlantedBug {
   readonly name: string;
@@ -33,7 +34,7 @@ export interface PlantedBug {
   /** In the store. */
   readonly makeStore?: (options: BackingOptions) => Store;
   /** In the engine, on its way to the store. */
-  readonly tamperEngine?: (store: Store) => Store;
+  readonly tamperEngine?: TamperEngine;
 }
 
 /** A bug in the memory store: verbs that are replaced, with the store's own state at hand. */
@@ -54,9 +55,9 @@ export function inStore(
 export function inEngine(
   name: string,
   what: string,
-  breakIt: (store: Store) => Partial<Store>,
+  breakIt: (store: Store, now: () => number) => Partial<Store>,
 ): PlantedBug {
-  return { name, what, tamperEngine: (store) => ({ ...store, ...breakIt(store) }) };
+  return { name, what, tamperEngine: (store, now) => ({ ...store, ...breakIt(store, now) }) };
 }
 
 /** The memory store from its parts: the same verbs, but the state can be reached. */
