@@ -94,8 +94,9 @@ export class Pipeline {
     try {
       if (job.crashes > 0) {
         await host.begin(attempt);
-        // The process may have been frozen while the answer was on its way.
-        if (!host.check(attempt)) {
+        // The answer may have been on its way, or the process frozen, until after the lease's end. Going on
+        // through an outage is for those that have started.
+        if (attempt.isInDoubt || !host.check(attempt)) {
           return this.release(attempt, host, { why: "its lease ran out before it started" });
         }
       }
