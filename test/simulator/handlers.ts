@@ -48,8 +48,8 @@ const ACTIONS: Readonly<Record<Kind, Readonly<Partial<Record<Action, number>>>>>
   saver: { save: 5, pause: 2, nap: 1, spawn: 1 },
   parent: { spawn: 4, pause: 1, nap: 2, sleep: 1 },
   timed: { nap: 3, pause: 1 },
-  stubborn: { sleep: 2, marathon: 1, nap: 2, step: 1, spawn: 2 },
-  patient: { marathon: 2, sleep: 1, step: 3, save: 2, pause: 2, spawn: 1 },
+  stubborn: { sleep: 2, marathon: 2, nap: 2, step: 1, spawn: 2 },
+  patient: { marathon: 4, sleep: 1, step: 3, save: 2, pause: 2, spawn: 1 },
   transacting: { pause: 2, nap: 1, step: 1, save: 1, spawn: 1 },
   stranger: { pause: 1 },
   killer: { pause: 1 },
@@ -134,7 +134,7 @@ class Doing {
         return this.rest(draw.between(0.3, 2) * leaseMs);
       case "marathon":
         // Outlasts its lease, and with luck an outage.
-        return this.rest(draw.between(1.2, 4) * leaseMs);
+        return this.rest(draw.between(1.5, 5) * leaseMs);
       case "step":
         return this.#step(`s${(this.#steps += 1)}`);
       case "save":

@@ -98,8 +98,13 @@ export function lostIsTold(court: Court): Watcher {
   const beliefs = new Beliefs(court, "counts");
   const lost = new Recent<string>();
   const inTransactions = new Recent<string>();
+  const patient = new Recent<string>();
   return {
     granted: (run, sentAt) => beliefs.granted(run, sentAt),
+    handlerStarted(run) {
+      const { type = "" } = book.jobs.get(run.jobId) ?? {};
+      if (goesOnThroughOutages(type)) patient.add(attemptKey(run));
+    },
     toldLost: (run) => lost.add(attemptKey(run)),
     transaction: (run) => inTransactions.add(attemptKey(run)),
     acted(run, isAborted) {
@@ -108,7 +113,7 @@ export function lostIsTold(court: Court): Watcher {
         const message = "a handler goes on untold after its process heard that its lease is lost";
         complain("a lost lease is told", message, run.jobId);
       }
-      if (goesOnThroughOutages(book.jobs.get(run.jobId)?.type ?? "")) return;
+      if (patient.has(attemptKey(run))) return;
       const lateMs = now() - beliefs.endsAt(run);
       if (lateMs <= 1 || lateMs === Infinity) return;
       const message = `a handler goes on ${Math.round(lateMs)} ms after its lease was lost, untold`;
