@@ -19,6 +19,7 @@ export function allInvariants(court: Court): Watcher[] {
   return [
     acknowledgement,
     keys,
+    rolledBackIsNoSuccess,
     spawnedWithParent,
     entriesWithOutcome,
     oneHolder,
@@ -29,7 +30,6 @@ export function allInvariants(court: Court): Watcher[] {
     storedSteps,
     savedCheckpoints,
     crashesCounted,
-    rolledBackIsNoSuccess,
     chargedRightly,
     onlyTheCulprit,
     attemptsCounted,
