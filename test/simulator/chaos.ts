@@ -63,6 +63,10 @@ export class Chaos {
       case "flakySpell":
         network.loseMore(draw.between(0.2, 3) * leaseMs, draw.pick(SPELLBOUND));
         return;
+      case "lostLeases":
+        note("replies of lease get lost for a while");
+        network.loseLeases(draw.between(0.5, 3) * leaseMs);
+        return;
       case "clockJump":
         victim?.jumpClock(draw.between(-HOUR_MS, HOUR_MS));
         return;

@@ -15,7 +15,9 @@ export const SHARES = {
   saver: 12,
   parent: 12,
   timed: 4,
-  stubborn: 4,
+  stubborn: 7,
+  patient: 8,
+  transacting: 8,
   stranger: 2,
   killer: 0,
 } as const;
@@ -38,6 +40,10 @@ export const CONTRACTS: Readonly<Record<Kind, JobContract>> = {
   timed: contract("timed", "gamma", { timeoutMs: 800 }),
   /** Does not listen to its signal. */
   stubborn: contract("stubborn", "beta"),
+  /** Goes on while the store is away. */
+  patient: contract("patient", "gamma", { onOutage: "continue" }),
+  /** Settles in a transaction of its own. */
+  transacting: contract("transacting", "alpha"),
   /** Half of the processes have no handler for it. */
   stranger: contract("stranger", "gamma"),
   /** Kills its process, every time. */

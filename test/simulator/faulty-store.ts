@@ -2,9 +2,11 @@
  * The store as one process sees it: every verb goes over the process's own wire. What is sent is
  * fixed at that moment, as it would be on a real wire.
  */
+import { NotInTransactionError } from "../../packages/holdfast/src/core/errors.ts";
 import type { LedgerEntry } from "../../packages/holdfast/src/core/ledger.ts";
-import type { Settlement, Store } from "../../packages/holdfast/src/core/store.ts";
-import type { Run } from "./watcher.ts";
+import type { LeaseRef, Settlement, Store } from "../../packages/holdfast/src/core/store.ts";
+import { SimTransaction, withinOf } from "./transaction.ts";
+import { attemptKey, type AttemptsCall, type Run } from "./watcher.ts";
 import type { Wire } from "./wire.ts";
 
 export interface FaultyStoreOptions {
@@ -13,10 +15,15 @@ export interface FaultyStoreOptions {
   readonly now: () => number;
   /** The process hears that it has a lease, or still has it. */
   readonly onGranted: (run: Run, sentAt: number) => void;
+  /** It hears that it has it no more. */
+  readonly onLost: (run: Run) => void;
+  /** A call about attempts leaves the process, and its answer is heard. */
+  readonly onAsked: (call: AttemptsCall) => void;
+  readonly onHeard: (call: AttemptsCall) => void;
 }
 
 export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
-  const { wire, process, now, onGranted } = options;
+  const { wire, process, now, onGranted, onLost, onAsked, onHeard } = options;
 
   function over<Args extends readonly unknown[], Out>(
     name: string,
@@ -25,8 +32,23 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
     return (...args) => wire.send(name, () => verb(...args));
   }
 
+  /** About attempts: those who watch want to know which. */
+  async function about<Out>(
+    verb: AttemptsCall["verb"],
+    refs: readonly LeaseRef[],
+    apply: () => Promise<Out>,
+  ): Promise<Out> {
+    const attempts = new Set(refs.map(({ id, fence }) => attemptKey({ jobId: id, fence })));
+    const call = { verb, process, attempts, sentAt: now() };
+    onAsked(call);
+    const out = await wire.send(verb, apply, { jobs: refs });
+    onHeard(call);
+    return out;
+  }
+
   return {
-    info: () => inner.info(),
+    // Handlers settle in transactions that are simulated, whatever the store itself has.
+    info: () => ({ ...inner.info(), transactions: true, transactionBlocksWriters: false }),
     async open() {
       await wire.send("open", async () => {});
       wire.open();
@@ -51,19 +73,20 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
     async renew(renewals, leaseMs) {
       const sentAt = now();
       const sent = [...renewals];
-      const results = await wire.send("renew", () => inner.renew(sent, leaseMs), {
-        jobs: sent,
-      });
+      const results = await about("renew", sent, () => inner.renew(sent, leaseMs));
       sent.forEach(({ id, fence }, at) => {
-        if (results[at] !== "lost") onGranted({ jobId: id, fence, process }, sentAt);
+        const run = { jobId: id, fence, process };
+        if (results[at] === "lost") onLost(run);
+        else onGranted(run, sentAt);
       });
       return results;
     },
     settle: (settlements) => {
       const sent = settlements.map(withEntries);
-      return wire.send("settle", () => inner.settle(sent), { jobs: sent });
+      return about("settle", sent, () => inner.settle(sent));
     },
     reap: over("reap", inner.reap),
+    disown: over("disown", inner.disown),
 
     cancel: over("cancel", inner.cancel),
     revive: over("revive", inner.revive),
@@ -93,6 +116,10 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
       read: (keys) => wire.send("records.read", () => inner.records.read(keys)),
       swap: (swaps) => wire.send("records.swap", () => inner.records.swap(swaps)),
       scan: (request) => wire.send("records.scan", () => inner.records.scan(request)),
+    },
+    within(tx) {
+      if (tx instanceof SimTransaction) return withinOf(tx, withEntries);
+      throw new NotInTransactionError("this is no transaction of the simulated database");
     },
   };
 }

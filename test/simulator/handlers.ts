@@ -9,6 +9,8 @@ import { sleep, type Runtime } from "../../packages/holdfast/src/engine/runtime.
 import { CONTRACTS, KINDS, QUEUES, type Kind } from "./contracts.ts";
 import type { Draw } from "./draw.ts";
 import type { Judge } from "./judge.ts";
+import type { Tally } from "./tally.ts";
+import type { SimTransaction } from "./transaction.ts";
 import type { Run } from "./watcher.ts";
 
 export interface HandlerHost {
@@ -16,6 +18,11 @@ export interface HandlerHost {
   readonly judge: Judge;
   readonly leaseMs: number;
   readonly isCalm: () => boolean;
+  /** Milliseconds of virtual time. */
+  readonly now: () => number;
+  /** When the last outage that was longer than a lease ended. */
+  readonly outageEndedAt: () => number | null;
+  readonly tally: Tally;
   readonly process: {
     readonly name: string;
     readonly runtime: Runtime;
@@ -23,11 +30,14 @@ export interface HandlerHost {
     /** It has just been frozen, and its timers have not all spoken yet. */
     readonly isWaking: boolean;
     kill(run: Run): void;
+    transaction(run: Run): SimTransaction;
   };
   readonly note: (text: string, jobId: string) => void;
 }
 
-type Action = "pause" | "nap" | "sleep" | "step" | "save" | "progress" | "log" | "spawn";
+type Action =
+  "pause" | "nap" | "sleep" | "marathon" | "step" | "save" | "progress" | "log" | "spawn";
+type Way = "commit" | "commitLater" | "rollBackAndGoOn" | "rollBackAndThrow" | "leaveOpen";
 type Ending = "return" | "throw" | "permanent" | "retryAfter" | "snooze" | "cancel" | "network";
 
 const ACTIONS: Readonly<Record<Kind, Readonly<Partial<Record<Action, number>>>>> = {
@@ -38,9 +48,20 @@ const ACTIONS: Readonly<Record<Kind, Readonly<Partial<Record<Action, number>>>>>
   saver: { save: 5, pause: 2, nap: 1, spawn: 1 },
   parent: { spawn: 4, pause: 1, nap: 2, sleep: 1 },
   timed: { nap: 3, pause: 1 },
-  stubborn: { sleep: 2, nap: 2, step: 1, spawn: 2 },
+  stubborn: { sleep: 2, marathon: 2, nap: 2, step: 1, spawn: 2 },
+  patient: { marathon: 4, sleep: 1, step: 3, save: 2, pause: 2, spawn: 1 },
+  transacting: { pause: 2, nap: 1, step: 1, save: 1, spawn: 1 },
   stranger: { pause: 1 },
   killer: { pause: 1 },
+};
+
+/** What a handler does with its own transaction once it has settled in it. */
+const WAYS: Readonly<Record<Way, number>> = {
+  commit: 4,
+  commitLater: 2,
+  rollBackAndGoOn: 3,
+  rollBackAndThrow: 2,
+  leaveOpen: 1,
 };
 
 const ENDINGS: Readonly<Record<Ending, number>> = {
@@ -71,6 +92,7 @@ export function handlerOf(kind: Kind, host: HandlerHost): Handler {
     for (let done = 0; done < length; done += 1) {
       await doing.act(isCalm() ? "pause" : draw.weighted(ACTIONS[kind]));
     }
+    if (kind === "transacting" && !isCalm()) return doing.transact(draw.weighted(WAYS));
     return doing.end(isCalm() ? "return" : draw.weighted(ENDINGS));
   };
 }
@@ -85,6 +107,8 @@ class Doing {
   readonly #run: Run;
   readonly #host: HandlerHost;
   readonly #isStubborn: boolean;
+  readonly #startedAt: number;
+  #hasOutlasted = false;
   #steps = 0;
   #saved: number;
 
@@ -93,6 +117,7 @@ class Doing {
     this.#run = run;
     this.#host = host;
     this.#isStubborn = isStubborn;
+    this.#startedAt = host.now();
     this.#saved = (job.checkpoint as { readonly n: number } | undefined)?.n ?? 0;
   }
 
@@ -107,6 +132,9 @@ class Doing {
         return this.rest(draw.between(50, 1_500));
       case "sleep":
         return this.rest(draw.between(0.3, 2) * leaseMs);
+      case "marathon":
+        // Outlasts its lease, and with luck an outage.
+        return this.rest(draw.between(1.5, 5) * leaseMs);
       case "step":
         return this.#step(`s${(this.#steps += 1)}`);
       case "save":
@@ -150,10 +178,59 @@ class Doing {
     }
   }
 
+  /** Settles in a transaction of its own, and then does not always commit it. */
+  async transact(way: Way): Promise<unknown> {
+    const { draw, leaseMs, process, judge } = this.#host;
+    const tx = process.transaction(this.#run);
+    let isLeftOpen = false;
+    try {
+      judge.tell((watcher) => watcher.transaction?.(this.#run, "opened"));
+      await this.#job.settleWithin(tx, { result: { done: this.#run.fence } });
+      switch (way) {
+        case "commit":
+          await tx.commit();
+          break;
+        case "commitLater":
+          await this.rest(draw.between(0, 1.5) * leaseMs);
+          await tx.commit();
+          break;
+        case "rollBackAndGoOn":
+          if (draw.chance(0.3)) await this.rest(draw.between(0, 1) * leaseMs);
+          tx.rollback();
+          for (let left = draw.whole(0, 3); left > 0; left -= 1) {
+            await this.act(draw.weighted({ pause: 1, sleep: 2, marathon: 1, step: 1, save: 1 }));
+          }
+          if (draw.chance(0.3)) return await this.transact("commit");
+          break;
+        case "rollBackAndThrow":
+          if (draw.chance(0.3)) await this.rest(draw.between(0, 1.5) * leaseMs);
+          tx.rollback();
+          judge.tell((watcher) => watcher.threwPermanent?.(this.#run));
+          throw new PermanentError("simulated failure after a rollback");
+        case "leaveOpen":
+          isLeftOpen = true;
+          void this.#endLater(tx);
+          break;
+      }
+      return { done: this.#run.fence };
+    } finally {
+      // As every library does it for a callback that throws.
+      if (!isLeftOpen && tx.isOpen) tx.rollback();
+    }
+  }
+
+  /** Not after the engine has stopped waiting for it. */
+  async #endLater(tx: SimTransaction): Promise<void> {
+    const { draw, process } = this.#host;
+    await sleep(process.runtime, draw.between(0, 3_000));
+    if (draw.chance(0.5)) tx.rollback();
+    else await tx.commit().catch(() => {});
+  }
+
   /** Ends early when the signal aborts, unless the handler does not listen. */
   async rest(ms: number): Promise<void> {
     const { signal } = this.#job;
-    const rested = sleep(this.#host.process.runtime, ms);
+    const rested = sleep(this.#host.process.runtime, ms).then(() => this.#countOutage());
     if (this.#isStubborn) return rested;
     await new Promise<void>((resolve, reject) => {
       const stop = () => reject(signal.reason as Error);
@@ -193,6 +270,13 @@ class Doing {
       },
     );
     judge.tell((watcher) => watcher.spawned?.(this.#run, id));
+  }
+
+  #countOutage(): void {
+    const { outageEndedAt, tally } = this.#host;
+    if (this.#hasOutlasted || (outageEndedAt() ?? 0) <= this.#startedAt) return;
+    this.#hasOutlasted = true;
+    tally.count("handlers that outlasted a long outage");
   }
 
   #show(): void {

@@ -5,6 +5,7 @@
 import type { NewJob } from "../../packages/holdfast/src/core/job.ts";
 import type { HoldChange, LimitChange } from "../../packages/holdfast/src/core/line.ts";
 import type {
+  DisownRequest,
   InsertResult,
   LeaseReply,
   LeaseRequest,
@@ -16,7 +17,13 @@ import type {
 } from "../../packages/holdfast/src/core/store.ts";
 import { applySettle } from "./facts/apply-end.ts";
 import { applyInsert } from "./facts/apply-insert.ts";
-import { applyLease, applyReap, applyRenewal } from "./facts/apply-lease.ts";
+import {
+  applyDisown,
+  applyLease,
+  applyReap,
+  applyRenewal,
+  disownedBy,
+} from "./facts/apply-lease.ts";
 import {
   applyHold,
   applyLimit,
@@ -25,6 +32,7 @@ import {
   type OperationResult,
 } from "./facts/apply-operate.ts";
 import type { Book } from "./facts/book.ts";
+import type { JobFacts } from "./facts/job-facts.ts";
 import type { Watcher } from "./watcher.ts";
 
 export interface JudgeOptions {
@@ -102,6 +110,16 @@ export class Judge {
       const job = this.book.jobs.get(one.id);
       if (job) applyReap(this.book, job);
     }
+  }
+
+  disownedBy(request: DisownRequest): JobFacts[] {
+    return disownedBy(this.book, request);
+  }
+
+  disowned(request: DisownRequest, count: number): void {
+    const taken = disownedBy(this.book, request);
+    this.tell((watcher) => watcher.disowned?.(request, taken, count));
+    applyDisown(this.book, request);
   }
 
   operated(id: string, operation: Operation, result: OperationResult | "missing"): void {

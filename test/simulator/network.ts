@@ -34,6 +34,7 @@ export class Network {
   #awayUntil = 0;
   #slow: Spell = NO_SPELL;
   #flaky: Spell = NO_SPELL;
+  #leaseless: Spell = NO_SPELL;
   /** End of the last outage that was longer than a lease. */
   #longAwayUntil = 0;
 
@@ -50,7 +51,7 @@ export class Network {
     this.#awayUntil = Math.min(this.#awayUntil, this.#now());
     // Cut short, it was no longer than any other.
     if (this.#longAwayUntil > this.#now()) this.#longAwayUntil = 0;
-    this.#slow = this.#flaky = NO_SPELL;
+    this.#slow = this.#flaky = this.#leaseless = NO_SPELL;
   }
 
   get isAway(): boolean {
@@ -76,9 +77,17 @@ export class Network {
     this.#flaky = { until: this.#now() + ms, verb };
   }
 
+  /** Jobs are leased, and hardly anybody hears of it. */
+  loseLeases(ms: number): void {
+    this.#leaseless = { until: this.#now() + ms, verb: "lease" };
+  }
+
   fate(verb: string): Fate {
     const weather = this.#weather;
     if (!weather) return "done";
+    if (this.#isUnder(this.#leaseless, verb) && this.#draw.chance(0.75)) {
+      return this.#draw.chance(0.7) ? "reply lost" : "arrives late";
+    }
     const factor = this.#isUnder(this.#flaky, verb) ? FLAKY_FACTOR : 1;
     let left = this.#draw.random();
     for (const [fate, probability] of [

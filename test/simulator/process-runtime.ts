@@ -46,7 +46,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   };
 }
 
-/** Whose worker this is. */
+/** Whose worker this is: `p1.2/w1`, or `p1.2/w1.3` after the third lease reply it lost. */
 export function processOf(worker: string): string {
   return worker.slice(0, worker.indexOf("/"));
 }

@@ -1,10 +1,9 @@
 /** Runs a world through storms and calms for so many steps, or until a promise is broken. */
-import type { Store } from "../../packages/holdfast/src/core/store.ts";
 import { memoryBacking, type MakeBacking } from "./backing.ts";
 import { calm } from "./calm.ts";
 import { storm } from "./storm.ts";
 import type { Violation } from "./violation.ts";
-import { World } from "./world.ts";
+import { World, type TamperEngine } from "./world.ts";
 
 /** Long enough for trouble to meet trouble, short enough that the end is proved often. */
 const STORM_STEPS = 8_000;
@@ -14,7 +13,7 @@ export interface SimulationOptions {
   readonly steps: number;
   /** Default: the memory store. */
   readonly makeBacking?: MakeBacking;
-  readonly tamperEngine?: (store: Store) => Store;
+  readonly tamperEngine?: TamperEngine;
   readonly sample?: number;
   readonly stormSteps?: number;
   /** Called after each storm and its calm. */

@@ -26,6 +26,7 @@ export type ChaosKind =
   | "longOutage"
   | "slowSpell"
   | "flakySpell"
+  | "lostLeases"
   | "clockJump"
   | "storeClockBack";
 
@@ -78,9 +79,10 @@ export function drawWeather(draw: Draw, leaseMs: number): Weather {
       stop: maybe(1.5),
       partition: maybe(3),
       outage: maybe(1),
-      longOutage: maybe(0.5),
+      longOutage: maybe(0.8),
       slowSpell: maybe(1),
       flakySpell: maybe(1),
+      lostLeases: maybe(1),
       clockJump: 1,
       storeClockBack: maybe(0.5),
     },

@@ -20,7 +20,8 @@ import type { Draw } from "./draw.ts";
 import { processRuntime } from "./process-runtime.ts";
 import type { Settings } from "./settings.ts";
 import { handlerOf, type HandlerHost } from "./handlers.ts";
-import type { Run } from "./watcher.ts";
+import type { SimTransaction } from "./transaction.ts";
+import type { Run, Watcher } from "./watcher.ts";
 import type { Listener, Wire } from "./wire.ts";
 
 /** Finished jobs are not kept for long, some not at all: long runs stay small, and pruning is tested. */
@@ -32,6 +33,14 @@ const RETENTION = {
 };
 const START_AGAIN_MS = 300;
 
+/** One process's way to the database. */
+export interface Connection {
+  readonly wire: Wire;
+  readonly store: Store;
+  /** A handler's own. */
+  readonly transaction: (run: Run) => SimTransaction;
+}
+
 export interface ProcessOptions {
   readonly name: string;
   readonly slot: number;
@@ -39,7 +48,7 @@ export interface ProcessOptions {
   readonly draw: Draw;
   readonly settings: Settings;
   /** Makes the wire and what stands on it, once the process has ears. */
-  readonly connect: (listener: Listener) => { readonly wire: Wire; readonly store: Store };
+  readonly connect: (listener: Listener) => Connection;
   readonly handlers: Omit<HandlerHost, "process">;
   /** A process that only produces and operates runs no worker. */
   readonly works: boolean;
@@ -53,6 +62,7 @@ export class SimProcess implements Listener {
   readonly runtime: Runtime;
   readonly wire: Wire;
   readonly store: Store;
+  readonly transaction: Connection["transaction"];
   readonly hf: Holdfast;
   readonly startedAt: number;
   readonly #options: ProcessOptions;
@@ -74,7 +84,8 @@ export class SimProcess implements Listener {
     this.#skewMs = draw.between(-120_000, 120_000);
     const skewMs = () => this.#skewMs;
     this.runtime = processRuntime({ time, draw, process: this, skewMs });
-    const { wire, store } = options.connect(this);
+    const { wire, store, transaction } = options.connect(this);
+    this.transaction = transaction;
     this.wire = wire;
     this.store = store;
     this.hf = new Holdfast({
@@ -86,7 +97,7 @@ export class SimProcess implements Listener {
     for (const kind of KINDS) if (kind !== "stranger") this.#handle(kind);
     for (const ending of FINISHED_STATUSES) {
       this.hf.on(ending, ({ id }) => {
-        options.handlers.judge.tell((watcher) => watcher.announced?.(id, ending));
+        options.handlers.judge.tell((watcher) => watcher.announced?.(id, ending, name));
       });
     }
     if (draw.chance(0.5)) this.learnStrangers();
@@ -146,6 +157,7 @@ export class SimProcess implements Listener {
   async stop(graceMs: number): Promise<void> {
     if (this.#phase !== "working") return;
     this.#phase = "stopping";
+    this.#tell((watcher) => watcher.stopping?.(this.name));
     await this.hf.close({ graceMs });
     if (this.isAlive) this.#end(null, "stop");
   }
@@ -161,12 +173,14 @@ export class SimProcess implements Listener {
 
   freeze(): void {
     this.#isFrozen = true;
+    this.#tell((watcher) => watcher.froze?.(this.name));
   }
 
   /** Everything that came due or arrived meanwhile happens now, in some order. */
   thaw(): void {
     if (!this.isAlive || !this.#isFrozen) return;
     this.#isFrozen = false;
+    this.#tell((watcher) => watcher.thawed?.(this.name));
     this.#thawedAt = this.runtime.monotonic();
     const held = this.#held;
     this.#held = [];
@@ -185,6 +199,10 @@ export class SimProcess implements Listener {
 
   jumpClock(ms: number): void {
     this.#skewMs += ms;
+  }
+
+  #tell(show: (watcher: Watcher) => void): void {
+    this.#options.handlers.judge.tell(show);
   }
 
   #end(killer: Run | null, how: "crash" | "stop"): void {

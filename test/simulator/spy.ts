@@ -77,9 +77,9 @@ export function spiedStore(real: () => Store, options: SpyOptions): Store {
       const results = await done(real().renew(renewals, leaseMs));
       say(
         "renew",
-        renewals.map(({ id, fence, updates }, at) => [
+        renewals.map(({ id, fence, updates, starts }, at) => [
           id,
-          `${describe.fence(fence)} ${results[at]}${updates ? ` with ${Object.keys(updates).join()}` : ""}`,
+          `${describe.fence(fence)} ${results[at]}${starts ? " starts" : ""}${updates ? ` with ${Object.keys(updates).join()}` : ""}`,
         ]),
       );
       judge.renewed(renewals, results, { leaseMs });
@@ -104,12 +104,27 @@ export function spiedStore(real: () => Store, options: SpyOptions): Store {
       const reaped = await done(real().reap(request));
       say(
         "reap",
-        reaped.map((job) => [job.id, `crash ${job.crashes} of ${job.worker}`]),
+        reaped.map(({ id, charged, crashes, worker }) => [
+          id,
+          `${charged ? `crash ${crashes}` : "uncharged"} of ${worker}`,
+        ]),
       );
       judge.reaped(reaped);
       await auditor.touched(reaped.map(({ id }) => id));
       onChange();
       return reaped;
+    },
+    async disown(request) {
+      const taken = judge.disownedBy(request);
+      const count = await done(real().disown(request));
+      say(
+        `disown ${request.worker} but ${request.except.length}`,
+        taken.map(({ id, fence }) => [id, describe.fence(fence)]),
+      );
+      judge.disowned(request, count);
+      await auditor.touched(taken.map(({ id }) => id));
+      onChange();
+      return count;
     },
 
     cancel: (target, why) =>

@@ -24,8 +24,13 @@ export function tallies(tally: Tally, book: Book): Watcher {
       const isUnrun = outcome.kind === "die" && !outcome.ran;
       tally.count(`outcomes: ${isUnrun ? outcome.reason : outcome.kind}`);
     },
-    reaped() {
+    reaped({ charged }) {
       tally.count("leases reaped");
+      if (!charged) tally.count("leases reaped uncharged");
+    },
+    disowned(_request, taken) {
+      tally.count("names disowned");
+      tally.count("leases disowned", taken.length);
     },
     operated(_id, { verb }, result) {
       if (result !== "missing") tally.count(`operator: ${verb} ${result}`);

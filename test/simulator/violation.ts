@@ -15,6 +15,8 @@ export const INVARIANTS = [
   "what was saved comes back",
   "attempts are counted by the rules",
   "crashes are counted by the rules",
+  "nobody is charged for what it did not do",
+  "a rolled back settle is no success",
   "nobody reaps too soon",
   "only the culprit becomes poison",
   "holds are respected",

@@ -16,6 +16,7 @@ import type {
   StoredJob,
 } from "../../packages/holdfast/src/core/job.ts";
 import type {
+  DisownRequest,
   InsertResult,
   LeasedJob,
   LeaseReply,
@@ -45,6 +46,15 @@ export function attemptKey({ jobId, fence }: Pick<Run, "jobId" | "fence">): stri
   return `${jobId}@${fence}`;
 }
 
+/** A call about attempts that a process makes, from the moment it leaves. */
+export interface AttemptsCall {
+  readonly verb: "renew" | "settle";
+  readonly process: string;
+  /** By `attemptKey`. */
+  readonly attempts: ReadonlySet<string>;
+  readonly sentAt: number;
+}
+
 export interface Death {
   readonly process: string;
   /** The run whose handler killed it; null: it died of something else. */
@@ -72,6 +82,8 @@ export interface Watcher {
   renewed?(renewal: Renewal, result: RenewResult): void;
   settled?(settlement: Settlement, result: SettleResult): void;
   reaped?(reaped: ReapedJob): void;
+  /** A worker said what it knows of; by the facts these go back, the store says how many went. */
+  disowned?(request: DisownRequest, taken: readonly JobFacts[], count: number): void;
   operated?(id: string, operation: Operation, result: OperationResult | "missing"): void;
   pruned?(gone: readonly JobFacts[], count: number, policies: readonly Retention[]): void;
   looked?(id: string, found: StoredJob | JobSummary | "pruned" | null): void;
@@ -83,8 +95,13 @@ export interface Watcher {
   sent?(verb: string, process: string): void;
   answered?(verb: string, process: string): void;
   failed?(verb: string, process: string): void;
+  /** A call about attempts leaves its process; it hears the answer. */
+  asked?(call: AttemptsCall): void;
+  heard?(call: AttemptsCall): void;
   /** A process hears that a lease or a renewal it asked for at `sentAt` was granted. */
   granted?(run: Run, sentAt: number): void;
+  /** It hears that a renewal came too late. */
+  toldLost?(run: Run): void;
   handlerStarted?(run: Run, checkpoint: unknown): void;
   /** The handler does something, with its signal aborted or not. */
   acted?(run: Run, isAborted: boolean): void;
@@ -92,11 +109,19 @@ export interface Watcher {
   stepEnded?(run: Run, name: string, value: unknown): void;
   saved?(run: Run, number: number): void;
   spawned?(run: Run, childId: string): void;
+  /** A handler settles in a transaction of its own; its end is told when it is certain. */
+  transaction?(run: Run, what: "opened" | "committed" | "rolled back"): void;
+  threwPermanent?(run: Run): void;
   died?(death: Death): void;
+  /** A process hears nothing for a while; it goes on. */
+  froze?(process: string): void;
+  thawed?(process: string): void;
+  /** It was asked to stop. */
+  stopping?(process: string): void;
   acknowledged?(enqueue: Enqueue, jobId: string, status: "added" | "duplicate"): void;
   refused?(enqueue: Enqueue, certainty: Certainty): void;
   /** A listener of `hf.on` heard how a job ended. */
-  announced?(jobId: string, ending: FinishedStatus): void;
+  announced?(jobId: string, ending: FinishedStatus, process: string): void;
   /** `waitFor` answered. */
   waitedFor?(jobId: string, status: FinishedStatus | "pruned"): void;
 }
@@ -105,9 +130,12 @@ export interface Watcher {
 export interface Court {
   readonly book: Book;
   readonly leaseMs: number;
+  readonly renewMs: number;
   readonly maxCrashes: number;
   /** Milliseconds of virtual time. */
   now(): number;
+  /** Do jobs of this type go on while the store is away? */
+  goesOnThroughOutages(type: string): boolean;
   /** Since when the store has been reachable for everybody after a long outage; null: never away. */
   outageEndedAt(): number | null;
   complain(invariant: InvariantName, message: string, jobId?: string): void;

@@ -44,6 +44,7 @@ export class Wire {
   readonly #wakeupListeners = new Set<(wakeup: Wakeup) => void>();
   #hint: { queues: Set<string>; finished: Set<string> } | null = null;
   #isClosed = false;
+  #leasesLost = 0;
 
   constructor(options: WireOptions) {
     this.#options = options;
@@ -74,6 +75,7 @@ export class Wire {
     return new Promise<Out>((resolve, reject) => {
       const call: Call = { isCut: false };
       const fate = network.fate(verb);
+      if (verb === "lease") this.#countLost(fate);
       const fail = (why: Fate | "away", mayHaveHappened: boolean) =>
         this.#fail(verb, why, { mayHaveHappened, reject, jobs: about.jobs ?? [] });
       switch (fate) {
@@ -101,6 +103,12 @@ export class Wire {
         }
       }
     });
+  }
+
+  #countLost(fate: Fate): void {
+    const isLost = fate === "reply lost" || fate === "arrives late";
+    this.#leasesLost = isLost ? this.#leasesLost + 1 : 0;
+    if (this.#leasesLost > 1) this.#options.tally.count("lease replies lost in a row");
   }
 
   onWakeup(listener: (wakeup: Wakeup) => void): () => void {

@@ -7,7 +7,7 @@ import { VirtualTime } from "../../packages/holdfast/src/testing/virtual-time.ts
 import { Auditor } from "./auditor.ts";
 import type { Backing, MakeBacking } from "./backing.ts";
 import { Chaos } from "./chaos.ts";
-import { MAX_CRASHES } from "./contracts.ts";
+import { CONTRACTS, MAX_CRASHES, type Kind } from "./contracts.ts";
 import type { Describe } from "./describe.ts";
 import { Draw } from "./draw.ts";
 import { Book } from "./facts/book.ts";
@@ -19,10 +19,11 @@ import { SimOperator } from "./operator.ts";
 import { processOf } from "./process-runtime.ts";
 import { Producers } from "./producers.ts";
 import { drawSettings, type Settings, type Weather } from "./settings.ts";
-import { SimProcess } from "./sim-process.ts";
+import { SimProcess, type Connection } from "./sim-process.ts";
 import { spiedStore } from "./spy.ts";
 import { Tally } from "./tally.ts";
 import { tallies } from "./tallies.ts";
+import { SimTransaction } from "./transaction.ts";
 import { Trace } from "./trace.ts";
 import type { InvariantName, Violation } from "./violation.ts";
 import type { Court, Run } from "./watcher.ts";
@@ -31,11 +32,14 @@ import { Wire, type Listener } from "./wire.ts";
 /** How long deleted jobs are remembered: longer than anything here is late. */
 const REMEMBERS_MS = 600_000;
 
+/** Puts a bug into the engine's own way to the store. */
+export type TamperEngine = (store: Store, now: () => number) => Store;
+
 export interface WorldOptions {
   readonly seed: number;
   readonly makeBacking: MakeBacking;
   /** A planted bug in the engine's own way to the store. */
-  readonly tamperEngine?: (store: Store) => Store;
+  readonly tamperEngine?: TamperEngine;
   /** How much of what verbs touched is looked at behind their back. */
   readonly sample: number;
 }
@@ -204,8 +208,10 @@ export class World {
     return {
       book: this.book,
       leaseMs: this.settings.leaseMs,
+      renewMs: this.settings.renewMs,
       maxCrashes: MAX_CRASHES,
       now: () => this.time.now,
+      goesOnThroughOutages: (type) => CONTRACTS[type as Kind]?.onOutage === "continue",
       outageEndedAt: () => this.network.longOutageEndedAt,
       complain: (...complaint) => this.complain(...complaint),
     };
@@ -238,6 +244,9 @@ export class World {
         judge,
         leaseMs,
         isCalm: () => this.isCalm,
+        now: () => time.now,
+        outageEndedAt: () => this.network.longOutageEndedAt,
+        tally: this.tally,
         note: (text, jobId) => this.note(text, jobId),
       },
       onEnd: (process, killer, how) => this.#ended(process, killer, how),
@@ -245,7 +254,7 @@ export class World {
     });
   }
 
-  #connect(listener: Listener): { readonly wire: Wire; readonly store: Store } {
+  #connect(listener: Listener): Connection {
     const { time, network, tally, judge, auditor, backing } = this;
     const process = listener.name;
     const wire = new Wire({
@@ -274,8 +283,22 @@ export class World {
       process,
       now: () => time.now,
       onGranted: (run, sentAt) => judge.tell((watcher) => watcher.granted?.(run, sentAt)),
+      onLost: (run) => judge.tell((watcher) => watcher.toldLost?.(run)),
+      onAsked: (call) => judge.tell((watcher) => watcher.asked?.(call)),
+      onHeard: (call) => judge.tell((watcher) => watcher.heard?.(call)),
     });
-    return { wire, store: this.#options.tamperEngine?.(store) ?? store };
+    const now = () => time.now;
+    const transaction = (run: Run) =>
+      new SimTransaction({
+        wire,
+        store: spied,
+        onEnd: (how) => {
+          tally.count(`transactions ${how}`);
+          this.note(`${process} ${how}`, run.jobId);
+          judge.tell((watcher) => watcher.transaction?.(run, how));
+        },
+      });
+    return { wire, store: this.#options.tamperEngine?.(store, now) ?? store, transaction };
   }
 
   /** Hints are made from the facts, not taken from the store: real ones depend on real time. */

@@ -63,7 +63,8 @@ function conclude(book: Book, job: JobFacts, outcome: Outcome): void {
   }
 }
 
-function giveBack(job: JobFacts): void {
+/** What this lease added is taken off again, and a handler that started under it does not count. */
+export function giveBack(job: JobFacts): void {
   job.attempts -= job.lease?.spent ?? 0;
   if (job.startedFences.delete(job.fence)) job.spentStarts -= 1;
 }

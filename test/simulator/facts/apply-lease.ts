@@ -1,9 +1,18 @@
-/** A lease, its renewals, and its end by a reap. */
-import type { LeasedJob, Renewal, RenewResult } from "../../../packages/holdfast/src/core/store.ts";
+/** A lease, its renewals, and its end by a reap or because its worker never heard of it. */
+import type {
+  DisownRequest,
+  LeasedJob,
+  Renewal,
+  RenewResult,
+} from "../../../packages/holdfast/src/core/store.ts";
 import type { Book } from "./book.ts";
-import { endCancelled, requeue } from "./apply-end.ts";
+import { endCancelled, giveBack, requeue } from "./apply-end.ts";
 import { applyUpdates, isHolder } from "./holder.ts";
 import type { JobFacts } from "./job-facts.ts";
+import { attemptKey } from "../watcher.ts";
+
+/** How long a store remembers who disowned what. */
+const DISOWNED_FOR_MS = 3_600_000;
 
 export function applyLease(
   book: Book,
@@ -29,6 +38,7 @@ export function applyLease(
     until: book.clock.after(leaseMs),
     spent,
     crashes: job.crashes,
+    isUnstarted: job.crashes > 0,
   };
   book.stand(job, "processing");
 }
@@ -43,14 +53,50 @@ export function applyRenewal(book: Book, renewal: Renewal, leaseMs: number): voi
   const job = book.jobs.get(renewal.id);
   if (!isHolder(job, renewal.fence) || !job.lease) return;
   job.lease.until = book.clock.after(leaseMs);
+  if (renewal.starts) job.lease.isUnstarted = false;
   if (renewal.order !== undefined && renewal.order <= job.lease.updatesOrder) return;
   job.lease.updatesOrder = renewal.order ?? job.lease.updatesOrder;
   applyUpdates(job, renewal.updates, renewal.fence);
 }
 
+/** Does a lease that ran out count as a crash? Not if nobody can have run anything under it. */
+export function isCharged(book: Book, { id, lease }: JobFacts): boolean {
+  if (!lease || lease.isUnstarted) return false;
+  const disowned = book.disowned.get(lease.worker);
+  if (!disowned || disowned.forgetAt <= book.clock.now) return true;
+  return disowned.except.has(attemptKey({ jobId: id, fence: lease.fence }));
+}
+
 export function applyReap(book: Book, job: JobFacts): void {
-  job.crashes += 1;
+  if (isCharged(book, job)) job.crashes += 1;
+  else giveBack(job);
+  goBack(book, job);
+}
+
+/** What the worker leased under this name and does not know of. */
+export function disownedBy(book: Book, { worker, except }: DisownRequest): JobFacts[] {
+  const kept = keysOf(except);
+  return [...book.processing].filter(
+    ({ id, lease }) =>
+      lease?.worker === worker && !kept.has(attemptKey({ jobId: id, fence: lease.fence })),
+  );
+}
+
+export function applyDisown(book: Book, request: DisownRequest): void {
+  const forgetAt = book.clock.now + DISOWNED_FOR_MS;
+  book.disowned.set(request.worker, { except: keysOf(request.except), forgetAt });
+  for (const job of disownedBy(book, request)) {
+    giveBack(job);
+    goBack(book, job);
+  }
+}
+
+function goBack(book: Book, job: JobFacts): void {
   job.fence += 1;
   if (job.cancelAsked) endCancelled(book, job);
   else requeue(book, job, job.runAt);
+}
+
+function keysOf(refs: DisownRequest["except"]): Set<string> {
+  return new Set(refs.map(({ id, fence }) => attemptKey({ jobId: id, fence })));
 }

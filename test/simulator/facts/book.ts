@@ -54,6 +54,12 @@ export interface Memory {
   readonly forgetAt: number;
 }
 
+/** What is remembered of a name whose worker lost the reply of a lease. */
+export interface Disowned {
+  readonly except: ReadonlySet<string>;
+  readonly forgetAt: number;
+}
+
 export class Book {
   readonly clock: StoreClock;
   readonly remembersMs: number;
@@ -61,6 +67,8 @@ export class Book {
   readonly gone = new Map<string, Memory>();
   readonly queues = new Map<string, QueueFacts>();
   readonly processing = new Set<JobFacts>();
+  /** By the name that a worker never leases with again: what it knew it had. */
+  readonly disowned = new Map<string, Disowned>();
   /** Entry ids that the ledger has, and those that came into the outbox and must get there. */
   readonly entries = new Set<string>();
   readonly promisedEntries = new Set<string>();

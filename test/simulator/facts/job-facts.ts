@@ -21,6 +21,8 @@ export interface LeaseFacts {
   /** What the lease added to `attempts`: nothing if they were all spent before. */
   readonly spent: 0 | 1;
   readonly crashes: number;
+  /** It had crashed before, and its holder has not said that its handler starts. */
+  isUnstarted: boolean;
 }
 
 export interface StepFacts {
@@ -45,7 +47,7 @@ export interface JobFacts extends HeapItem {
   attempts: number;
   crashes: number;
   deferrals: number;
-  /** The last one seen; a reap moves it on to a number nobody has seen. */
+  /** The last one seen; a reap or a disown moves it on to a number nobody has seen. */
   fence: number;
   settledFence: number | null;
   runAt: number;

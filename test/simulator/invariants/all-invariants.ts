@@ -1,6 +1,7 @@
 import type { Court, Watcher } from "../watcher.ts";
 import { acknowledgement } from "./acknowledgement.ts";
 import { attemptsCounted, crashesCounted, reapsInTouch } from "./counting.ts";
+import { chargedRightly } from "./charges.ts";
 import { gates } from "./gates.ts";
 import { keys } from "./keys.ts";
 import { fenceGrows, lostIsTold, noStaleWrite, oneHolder, runsUnderLease } from "./leases.ts";
@@ -10,6 +11,7 @@ import { savedCheckpoints, storedSteps } from "./saved-work.ts";
 import { shown } from "./shown.ts";
 import { entriesWithOutcome, spawnedWithParent } from "./spawned.ts";
 import { spinning } from "./spinning.ts";
+import { rolledBackIsNoSuccess } from "./transactions.ts";
 import { fairTurns, placeInLine } from "./turns.ts";
 
 /** In this order: of two that see the same trouble, the more telling one speaks first. */
@@ -17,6 +19,7 @@ export function allInvariants(court: Court): Watcher[] {
   return [
     acknowledgement,
     keys,
+    rolledBackIsNoSuccess,
     spawnedWithParent,
     entriesWithOutcome,
     oneHolder,
@@ -27,6 +30,7 @@ export function allInvariants(court: Court): Watcher[] {
     storedSteps,
     savedCheckpoints,
     crashesCounted,
+    chargedRightly,
     onlyTheCulprit,
     attemptsCounted,
     reapsInTouch,

@@ -1,4 +1,5 @@
 /** Attempts and crashes are counted by the rules, and nobody is reaped who could still renew. */
+import { isCharged } from "../facts/apply-lease.ts";
 import type { Court, Watcher } from "../watcher.ts";
 
 export function attemptsCounted({ book, complain }: Court): Watcher {
@@ -43,17 +44,20 @@ export function crashesCounted({ book, complain }: Court): Watcher {
         complain(name, `leased with ${crashes} crashes, ${job.crashes} happened`, id);
       }
     },
-    reaped({ id, crashes, attempts, worker, status }) {
+    reaped({ id, crashes, attempts, worker, status, charged }) {
       const job = book.jobs.get(id);
       const lease = job?.lease;
+      const shouldCharge = job !== undefined && isCharged(book, job);
       if (!job || !lease) {
         complain(name, `reaped although it is ${job?.status ?? "gone"}`, id);
       } else if (lease.until > book.clock.now) {
         const leftMs = lease.until - book.clock.now;
         complain("one holder at a time", `reaped ${leftMs} ms before its lease ran out`, id);
-      } else if (crashes !== job.crashes + 1) {
+      } else if (charged !== shouldCharge) {
+        complain(name, `reaped and ${charged ? "" : "not "}charged, against the rules`, id);
+      } else if (crashes !== job.crashes + (charged ? 1 : 0)) {
         complain(name, `crash ${crashes} after ${job.crashes}`, id);
-      } else if (attempts !== job.attempts) {
+      } else if (attempts !== job.attempts - (charged ? 0 : lease.spent)) {
         complain("attempts are counted by the rules", `a reap left ${attempts} attempts`, id);
       } else if (worker !== lease.worker) {
         complain(name, `reaped from ${worker}, but ${lease.worker} had it`, id);
@@ -61,21 +65,15 @@ export function crashesCounted({ book, complain }: Court): Watcher {
         complain("a cancel is kept", `reaped and ${status}`, id);
       }
     },
+    disowned({ worker }, taken, count) {
+      if (count === taken.length) return;
+      complain(name, `${worker} disowned ${taken.length} leases, ${count} went back`, taken[0]?.id);
+    },
   };
 }
 
-/** Calls only a worker's own link makes: what its touch with the store is measured by. */
-const WORKER_VERBS = new Set([
-  "lease",
-  "renew",
-  "settle",
-  "reap",
-  "now",
-  "prune",
-  "outbox.read",
-  "outbox.clear",
-  "ledger.append",
-]);
+/** The calls that live workers make too: an answer to any other says nothing about renewals. */
+const CONTACT = new Set(["now", "lease", "renew", "settle", "reap"]);
 
 /**
  * Nobody reaps before it has been in unbroken touch with the store for one lease length. A failed
@@ -86,13 +84,13 @@ export function reapsInTouch({ leaseMs, now, outageEndedAt, complain }: Court): 
   const touch = new Map<string, { since: number; last: number }>();
   return {
     answered(verb, process) {
-      if (!WORKER_VERBS.has(verb)) return;
+      if (!CONTACT.has(verb)) return;
       const known = touch.get(process);
       if (known && now() - known.last <= leaseMs) known.last = now();
       else touch.set(process, { since: now(), last: now() });
     },
     failed(verb, process) {
-      if (WORKER_VERBS.has(verb)) touch.delete(process);
+      if (CONTACT.has(verb)) touch.delete(process);
     },
     died({ process }) {
       touch.delete(process);

@@ -5,8 +5,9 @@
 import { expectedSettle } from "../facts/apply-end.ts";
 import { expectedRenewal } from "../facts/apply-lease.ts";
 import { isHolder } from "../facts/holder.ts";
-import type { Court, Watcher } from "../watcher.ts";
+import { attemptKey, type Court, type Watcher } from "../watcher.ts";
 import { Beliefs } from "./beliefs.ts";
+import { Recent } from "./recent.ts";
 
 export function oneHolder({ book, complain }: Court): Watcher {
   return {
@@ -87,15 +88,34 @@ export function runsUnderLease({ book, complain }: Court): Watcher {
   };
 }
 
-/** Past the last acknowledged lease or renewal a handler is told, by its own clock alone. */
+/**
+ * Past the last acknowledged lease or renewal a handler is told, by its own clock alone. One that goes on
+ * through outages is told when the store has said so. Of one that settled in a transaction of its own only
+ * the database can tell what became of it.
+ */
 export function lostIsTold(court: Court): Watcher {
-  const { now, complain } = court;
+  const { book, now, goesOnThroughOutages, complain } = court;
   const beliefs = new Beliefs(court, "counts");
+  const lost = new Recent<string>();
+  const inTransactions = new Recent<string>();
+  const patient = new Recent<string>();
   return {
     granted: (run, sentAt) => beliefs.granted(run, sentAt),
+    handlerStarted(run) {
+      const { type = "" } = book.jobs.get(run.jobId) ?? {};
+      if (goesOnThroughOutages(type)) patient.add(attemptKey(run));
+    },
+    toldLost: (run) => lost.add(attemptKey(run)),
+    transaction: (run) => inTransactions.add(attemptKey(run)),
     acted(run, isAborted) {
+      if (isAborted || inTransactions.has(attemptKey(run))) return;
+      if (lost.has(attemptKey(run))) {
+        const message = "a handler goes on untold after its process heard that its lease is lost";
+        complain("a lost lease is told", message, run.jobId);
+      }
+      if (patient.has(attemptKey(run))) return;
       const lateMs = now() - beliefs.endsAt(run);
-      if (isAborted || lateMs <= 1 || lateMs === Infinity) return;
+      if (lateMs <= 1 || lateMs === Infinity) return;
       const message = `a handler goes on ${Math.round(lateMs)} ms after its lease was lost, untold`;
       complain("a lost lease is told", message, run.jobId);
     },

@@ -1,57 +1,70 @@
 /**
- * Only the culprit becomes poison. A worker runs at most one suspect at a time, that is, a job one
- * crash away from poison. So a suspect that kills its process must not push another over the edge
- * that was in the same worker's hands when it started: neither running, nor waiting in the buffer,
- * nor on its way back to the store.
+ * Only the culprit becomes poison. A suspect is a job one crash away from it. A worker runs one suspect at
+ * a time beside its other jobs; the others wait, and what waits is not charged. So when a suspect kills
+ * its process, no other suspect in the same hands is pushed over the edge: whether it was there when the
+ * culprit started, or was leased while it ran.
  *
- * What the rule does not promise: a job on its first crash may take a suspect with it (a first crash
- * costs nobody any concurrency), and so may a suspect that was leased while another one runs, until
- * the store has it back.
+ * What the rule does not promise: a job on its first crash may take a suspect that runs with it (a first
+ * crash costs nobody any concurrency), and a suspect that has lived for ten seconds is trusted: from then
+ * on the next one runs beside it.
  */
 import { isHolder } from "../facts/holder.ts";
 import { attemptKey, type Court, type Run, type Watcher } from "../watcher.ts";
 import { Beliefs } from "./beliefs.ts";
 
-const MOST_REMEMBERED = 500;
+const MOST_REMEMBERED = 2_000;
+const TRUSTED_AFTER_MS = 10_000;
 
 export function onlyTheCulprit(court: Court): Watcher {
   const { book, maxCrashes, now, complain } = court;
   const name = "only the culprit becomes poison";
   const beliefs = new Beliefs(court, "is too late");
-  /** By the attempt of a suspect that started: the suspects that were beside it. */
-  const besides = new Map<string, readonly Run[]>();
+  /** By the attempt of a suspect: when its process had it, before which it cannot have begun. */
+  const grantedAt = new Map<string, number>();
   /** By attempt: which process died while it was in its hands, by another suspect's deed. */
   const victims = new Map<string, string>();
 
-  function suspectsIn(process: string): Run[] {
+  function isSuspect({ jobId, fence }: Run): boolean {
+    const lease = book.jobs.get(jobId)?.lease;
+    return lease?.fence === fence && lease.crashes === maxCrashes - 1;
+  }
+
+  /** The other suspects in its process's hands, without those that it may have come to trust. */
+  function besides(run: Run): Run[] {
     return [...book.processing].flatMap(({ id, lease }) => {
-      if (lease?.process !== process || lease.crashes !== maxCrashes - 1) return [];
-      const attempt = { jobId: id, fence: lease.fence, process };
-      // What the worker never heard of, or has given up, will run out whatever it does.
-      return now() < beliefs.endsAt(attempt) ? [attempt] : [];
+      if (id === run.jobId || lease?.process !== run.process) return [];
+      const other = { jobId: id, fence: lease.fence, process: run.process };
+      const isTrusted = now() - (grantedAt.get(attemptKey(other)) ?? now()) >= TRUSTED_AFTER_MS;
+      // What the worker has given up will run out whatever it does.
+      const isHeld = now() < beliefs.endsAt(other);
+      return isSuspect(other) && isHeld && !isTrusted ? [other] : [];
     });
   }
 
   return {
-    granted: (run, sentAt) => beliefs.granted(run, sentAt),
+    granted(run, sentAt) {
+      beliefs.granted(run, sentAt);
+      const key = attemptKey(run);
+      if (isSuspect(run) && !grantedAt.has(key)) remember(grantedAt, key, now());
+    },
     handlerStarted(run) {
       const job = book.jobs.get(run.jobId);
       if (job && job.crashes >= maxCrashes) {
         complain(name, `a handler started after ${job.crashes} crashes`, run.jobId);
       }
-      if (job?.lease?.crashes !== maxCrashes - 1) return;
-      const beside = suspectsIn(run.process).filter(({ jobId }) => jobId !== run.jobId);
-      if (beside.length > 0) remember(besides, attemptKey(run), beside);
+      if (!isSuspect(run)) return;
+      const running = besides(run).find(({ jobId, fence }) =>
+        book.jobs.get(jobId)?.startedFences.has(fence),
+      );
+      if (running) complain(name, "two suspects run at once in one process", running.jobId);
     },
     died({ process, killer }) {
-      const beside = killer ? (besides.get(attemptKey(killer)) ?? []) : [];
-      for (const other of beside) {
-        if (now() < beliefs.endsAt(other)) remember(victims, attemptKey(other), process);
-      }
+      if (!killer || !isSuspect(killer)) return;
+      for (const other of besides(killer)) remember(victims, attemptKey(other), process);
     },
-    reaped({ id, crashes }) {
+    reaped({ id, crashes, charged }) {
       const job = book.jobs.get(id);
-      if (!job?.lease || crashes !== maxCrashes) return;
+      if (!job?.lease || !charged || crashes !== maxCrashes) return;
       const process = victims.get(attemptKey({ jobId: id, fence: job.lease.fence }));
       if (process === undefined) return;
       const had = job.startedFences.has(job.lease.fence) ? "had run beside it" : "never started";

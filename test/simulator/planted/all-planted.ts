@@ -1,3 +1,4 @@
+import { chargeBugs } from "./charge-bugs.ts";
 import { engineBugs } from "./engine-bugs.ts";
 import { keepingBugs } from "./keeping-bugs.ts";
 import { leaseBugs } from "./lease-bugs.ts";
@@ -9,4 +10,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...settleBugs,
   ...keepingBugs,
   ...engineBugs,
+  ...chargeBugs,
 ];

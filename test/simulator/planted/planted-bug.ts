@@ -4,6 +4,7 @@
  */
 import type { Store } from "../../../packages/holdfast/src/core/store.ts";
 import { adopt } from "../../../packages/holdfast/src/stores/memory/adopt.ts";
+import { disown } from "../../../packages/holdfast/src/stores/memory/disown.ts";
 import { count, find, get, place } from "../../../packages/holdfast/src/stores/memory/find.ts";
 import { insert } from "../../../packages/holdfast/src/stores/memory/insert.ts";
 import { lease } from "../../../packages/holdfast/src/stores/memory/lease.ts";
@@ -24,6 +25,7 @@ import { renew } from "../../../packages/holdfast/src/stores/memory/renew.ts";
 import { settle } from "../../../packages/holdfast/src/stores/memory/settle.ts";
 import { newState, type MemoryState } from "../../../packages/holdfast/src/stores/memory/state.ts";
 import type { BackingOptions } from "../backing.ts";
+import type { TamperEngine } from "../world.ts";
 
 export interface PlantedBug {
   readonly name: string;
@@ -32,7 +34,7 @@ export interface PlantedBug {
   /** In the store. */
   readonly makeStore?: (options: BackingOptions) => Store;
   /** In the engine, on its way to the store. */
-  readonly tamperEngine?: (store: Store) => Store;
+  readonly tamperEngine?: TamperEngine;
 }
 
 /** A bug in the memory store: verbs that are replaced, with the store's own state at hand. */
@@ -53,9 +55,9 @@ export function inStore(
 export function inEngine(
   name: string,
   what: string,
-  breakIt: (store: Store) => Partial<Store>,
+  breakIt: (store: Store, now: () => number) => Partial<Store>,
 ): PlantedBug {
-  return { name, what, tamperEngine: (store) => ({ ...store, ...breakIt(store) }) };
+  return { name, what, tamperEngine: (store, now) => ({ ...store, ...breakIt(store, now) }) };
 }
 
 /** The memory store from its parts: the same verbs, but the state can be reached. */
@@ -78,6 +80,7 @@ function storeOf(state: MemoryState, options: BackingOptions): Store {
     renew: verb(renew),
     settle: verb(settle),
     reap: verb(reap),
+    disown: verb(disown),
     cancel: verb(cancel),
     revive: verb(revive),
     reschedule: verb(reschedule),

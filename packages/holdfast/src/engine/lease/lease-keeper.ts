@@ -182,7 +182,7 @@ export class LeaseKeeper {
   }
 
   async #call(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
-    const { watched, runtime, leaseMs } = this.#options;
+    const { watched, runtime, leaseMs, renewMs } = this.#options;
     const sentAt = runtime.monotonic();
     const renewals = requests.map(({ renewal }) => renewal);
     const results = await watched.store.renew(renewals, leaseMs);
@@ -195,11 +195,16 @@ export class LeaseKeeper {
         attempt.abort(new JobCancelledError(`job ${attempt.job.id} was cancelled while it ran`));
       }
     }
+    // The answer took so long that the next tick may be too late.
+    if (this.leaseEndsAt(sentAt) - runtime.monotonic() <= renewMs) {
+      const attempts = new Set(requests.map(({ attempt }) => attempt));
+      for (const attempt of attempts) if (this.#held.has(attempt)) this.#push(attempt);
+    }
     return results;
   }
 
   #toldKept(attempt: Attempt, sentAt: number): void {
-    attempt.renewed(this.leaseEndsAt(sentAt));
+    attempt.renewed(this.leaseEndsAt(sentAt), this.#options.runtime.monotonic());
     // Its transaction is over, and the job is still ours: it did not commit.
     if (attempt.settledWithin && !attempt.isTransactionOpen) attempt.rolledBack();
     if (this.#isWatched(attempt)) this.#watch(attempt.leaseEndsAt);

@@ -73,7 +73,7 @@ export class Worker {
   readonly #quarantine: Quarantine;
   readonly #recentStarts: RecentStarts;
   readonly #running = new Set<Attempt>();
-  readonly #stopListening: () => void;
+  #stopListening = () => {};
   #phase: "working" | "stopping" | "stopped" = "working";
   #slotsFree: (() => void) | null = null;
   #stopped: Promise<void> | null = null;
@@ -112,12 +112,16 @@ export class Worker {
       accept: (leased) => this.#accept(leased),
       heldUnder: (worker) => this.#keeper.heldUnder(worker),
     });
-    this.#stopListening = watched.store.onWakeup((wakeup) => this.#loop.wake(wakeup));
   }
 
   /** Resolves when the first lease call was answered: it is claiming. */
   async start(): Promise<void> {
+    // Stopped while the fleet was told of it.
+    if (this.#phase !== "working") return;
     this.#keeper.start();
+    // Not before: a wakeup would lease jobs that nobody renews yet.
+    const { store } = this.#host.watched;
+    this.#stopListening = store.onWakeup((wakeup) => this.#loop.wake(wakeup));
     await this.#loop.start();
   }
 

@@ -115,11 +115,12 @@ export class Attempt {
     this.#isAwaitingRenewal = true;
   }
 
-  renewed(leaseEndsAt: number): void {
+  renewed(leaseEndsAt: number, now: number): void {
     this.#leaseEndsAt = leaseEndsAt;
     this.#isAwaitingRenewal = false;
-    // One whose signal has aborted stays in doubt: its handler was told to stop.
-    if (!this.isLost) this.#isInDoubt = false;
+    // One whose signal has aborted stays in doubt: its handler was told to stop. So does one whose answer
+    // comes so late that its time is up again.
+    if (!this.isLost && leaseEndsAt > now) this.#isInDoubt = false;
   }
 
   /** A renewal was asked for, and the store has not answered. */

@@ -63,7 +63,7 @@ interface Run {
 export interface Told {
   readonly why?: string;
   readonly ranMs?: number;
-  /** It never ran: handing it back under its fence can hurt nobody. */
+  /** It never ran, or the store has just said that it is held: its fence will tell. */
   readonly evenIfLate?: boolean;
 }
 
@@ -92,7 +92,14 @@ export class Pipeline {
     attempt.start({ goesOnThroughOutages: definition.contract.onOutage === "continue" });
     let payload: unknown;
     try {
-      if (job.crashes > 0) await host.begin(attempt);
+      if (job.crashes > 0) {
+        await host.begin(attempt);
+        // The answer may have been on its way, or the process frozen, until after the lease's end. Going on
+        // through an outage is for those that have started.
+        if (attempt.isInDoubt || !host.check(attempt)) {
+          return this.release(attempt, host, { why: "its lease ran out before it started" });
+        }
+      }
       payload = decodeJson(job.payload);
       const schema = definition.contract.payload;
       if (schema) payload = await validateWith(schema, payload, `the payload of ${job.type}`);
@@ -146,11 +153,13 @@ export class Pipeline {
     // Settled without it meanwhile: what it says now is not heard.
     if (attempt.phase !== "running") return;
     const ranMs = runtime.monotonic() - attempt.startedAt;
+    // Nobody renewed it while its transaction was open; but the store has just said that it is ours.
+    const evenIfLate = attempt.settledWithin !== null;
     if (attempt.settledWithin) {
       const became = await host.readBack(attempt);
       if (became !== "rolled back") return this.#settledElsewhere(run, became, ranMs);
     }
-    this.#conclude(run, this.#decide(run, running, ending), { ranMs });
+    this.#conclude(run, this.#decide(run, running, ending), { ranMs, evenIfLate });
   }
 
   /** Its signal aborted and it went on: the job is settled without it. */
