@@ -1,6 +1,6 @@
 /** Planted bugs around leases: granting, renewing, reaping. */
 import { leasedSnapshot } from "../../../packages/holdfast/src/stores/memory/snapshot.ts";
-import { stand } from "../../../packages/holdfast/src/stores/memory/placement.ts";
+import { moveTo } from "../../../packages/holdfast/src/stores/memory/placement.ts";
 import type { MemoryJob } from "../../../packages/holdfast/src/stores/memory/state.ts";
 import { inStore, type PlantedBug } from "./planted-bug.ts";
 
@@ -78,7 +78,7 @@ export const leaseBugs: readonly PlantedBug[] = [
         job.status = "processing";
         job.fence = fence;
         job.leaseUntil = state.clock.now() + leaseMs;
-        stand(state, job, "processing");
+        moveTo(state, job, "processing");
       }
       return store.renew(renewals, leaseMs);
     },
