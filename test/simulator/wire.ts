@@ -153,7 +153,8 @@ export class Wire {
       this.#inFlight.delete(call);
       if (call.isCut) return;
       if (network.isAway || listener.isCutOff) tell.away?.();
-      else time.during(apply().then(tell.done, tell.threw));
+      // If the reply is lost, so is what went wrong.
+      else time.during(apply().then(tell.done, tell.threw ?? (() => {})));
     });
   }
 
