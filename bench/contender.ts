@@ -16,6 +16,10 @@ export interface Contender {
 export interface SessionSettings {
   /** Finished jobs stay; if not, they are deleted. Some contenders know only one of the two, and say so. */
   readonly keep: boolean;
+  /** Stands between Holdfast and its store: to count what it asks. Peers know nothing of it. */
+  readonly wrap?: (<Some extends object>(store: Some) => Some) | undefined;
+  /** How many jobs run at once, where that is not `CONCURRENCY`. */
+  readonly concurrency?: number | undefined;
 }
 
 export interface Session {

@@ -26,19 +26,19 @@ export function holdfastOn<Door>(store: string, makeStore: MakeStore<Door>): Con
     name: "holdfast",
     setup: `one worker, concurrency ${CONCURRENCY}, everything else by default; keeps finished jobs`,
     missing: () => (existsSync(storeFile) ? null : "not built; `npm run build` does it"),
-    async open(place, { keep }) {
+    async open(place, { keep, wrap, concurrency }) {
       const { Holdfast } = (await import(new URL("index.js", DIST).href)) as typeof frontDoor;
       const door = (await import(storeFile.href)) as Door;
       const hf = new Holdfast({
-        store: makeStore(door, place),
+        store: wrap ? wrap(makeStore(door, place)) : makeStore(door, place),
         ...(keep ? {} : { retention: { succeeded: { maxAgeMs: 0 } } }),
       });
-      return sessionOf(hf);
+      return sessionOf(hf, concurrency ?? CONCURRENCY);
     },
   };
 }
 
-function sessionOf(hf: frontDoor.Holdfast): Session {
+function sessionOf(hf: frontDoor.Holdfast, concurrency: number): Session {
   let handle: (payload: Payload) => void = () => {};
   const job = hf.define({
     type: JOB_TYPE,
@@ -63,7 +63,7 @@ function sessionOf(hf: frontDoor.Holdfast): Session {
     },
     async run(handler) {
       handle = handler;
-      const worker = await hf.work({ queues: [QUEUE], concurrency: CONCURRENCY });
+      const worker = await hf.work({ queues: [QUEUE], concurrency });
       return () => worker.stop();
     },
     hold: (group) => hf.pause({ queue: QUEUE, group }, { reason: "benchmark" }),

@@ -188,7 +188,7 @@ export class Holdfast<
       if (attempt && store.info().transactionBlocksWriters) attempt.blockedBy = opened;
       return opened;
     });
-    // Whoever uses it hears of the failure; nobody else must.
+    // The caller that uses it hears of the failure; it is not unhandled until then.
     transaction.catch(() => {});
     const producer = this.#engine.producer.through(async (jobs) =>
       (await transaction).insert(jobs),

@@ -23,6 +23,7 @@ describe("defineJob", () => {
       onConflict: "throw",
       classify: null,
       maxCrashes: 3,
+      onOutage: "abort",
       tags: [],
       of: expect.any(Function),
     });

@@ -80,7 +80,7 @@ describe("checkEnqueueOptions", () => {
   it("names the option that was meant", () => {
     const meant = {
       delay: "delayMs",
-      group: "group",
+      groupKey: "group",
       attempts: "maxAttempts",
       prio: "priority",
       idempotencykey: "idempotencyKey",

@@ -45,13 +45,11 @@ describe("refuseUnknown", () => {
       delay: "delayMs",
       delayms: "delayMs",
       run_at: "runAt",
-      key: "group",
+      groupKey: "group",
       attempts: "maxAttempts",
     };
     for (const [typed, nearest] of Object.entries(meant)) {
-      expect(nearestWord(typed, allowed), typed).toSatisfy(
-        (word) => word === nearest || (typed === "key" && word === "idempotencyKey"),
-      );
+      expect(nearestWord(typed, allowed), typed).toSatisfy((word) => word === nearest);
     }
     expect(() => refuseUnknown("enqueue", { priorty: 1 }, allowed)).toThrow(
       'enqueue has no option "priorty": did you mean "priority"?',

@@ -49,6 +49,9 @@ export interface ProcessView {
 /** A worker of this process, as the fleet sees it. */
 export interface FleetMember {
   readonly id: string;
+  readonly leaseMs: number;
+  /** How many jobs run. */
+  readonly active: number;
   view(): WorkerView;
   quiet(isQuiet: boolean): void;
 }
@@ -68,6 +71,9 @@ export class Fleet {
   /** Names of workers by queue, this process's own included. */
   #byQueue = new Map<string, readonly string[]>();
   #longestLeaseMs = DEFAULT_LEASE_MS;
+  /** Asked at every call of the store. */
+  #shortestOwnMs = DEFAULT_LEASE_MS;
+  #longestOwnMs = 0;
   #version: number | null = null;
 
   constructor(options: FleetOptions) {
@@ -83,26 +89,28 @@ export class Fleet {
   /** Others must know of its lease before it has one, so this waits for the record. */
   async join(member: FleetMember): Promise<void> {
     this.#members.add(member);
+    this.#measureOwn();
     await this.beat();
+    await this.look();
   }
 
   leave(member: FleetMember): void {
     this.#members.delete(member);
+    this.#measureOwn();
   }
 
   /** The longest lease of any live worker. */
   get longestLeaseMs(): number {
-    return Math.max(this.#ownLongestMs ?? 0, this.#longestLeaseMs);
+    return Math.max(this.#longestOwnMs, this.#longestLeaseMs);
   }
 
   /** The shortest lease of this process's own workers: contact must be closer than that. */
   get shortestOwnLeaseMs(): number {
-    const own = [...this.#members].map((member) => member.view().leaseMs);
-    return own.length === 0 ? DEFAULT_LEASE_MS : Math.min(...own);
+    return this.#shortestOwnMs;
   }
 
   get isBusy(): boolean {
-    return [...this.#members].some((member) => member.view().active > 0);
+    return [...this.#members].some(({ active }) => active > 0);
   }
 
   /**
@@ -178,9 +186,10 @@ export class Fleet {
     return true;
   }
 
-  get #ownLongestMs(): number | null {
-    const own = [...this.#members].map((member) => member.view().leaseMs);
-    return own.length === 0 ? null : Math.max(...own);
+  #measureOwn(): void {
+    const own = [...this.#members].map(({ leaseMs }) => leaseMs);
+    this.#longestOwnMs = Math.max(0, ...own);
+    this.#shortestOwnMs = own.length === 0 ? DEFAULT_LEASE_MS : Math.min(...own);
   }
 
   async #read(): Promise<{ processes: ProcessView[]; quieted: Set<string> }> {

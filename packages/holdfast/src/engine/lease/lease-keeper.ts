@@ -211,7 +211,7 @@ export class LeaseKeeper {
   }
 
   #toldLost(attempt: Attempt): void {
-    // A decided attempt, or one in a caller's transaction, may just have been settled: whoever settled
+    // A decided attempt, or one in a caller's transaction, may just have been settled: the one that settled
     // it says what became of it.
     if (attempt.phase === "decided" || attempt.settledWithin) return;
     this.#lose(attempt, "another worker may have it");

@@ -287,7 +287,7 @@ export class LeaseLoop {
     return Math.min(FIRST_IN_RESERVE_MS * 2 ** Math.min(inReserve, 10), LONGEST_POLL_MS);
   }
 
-  /** Jobs finish somewhere: whoever asked first has got what this worker was in reserve for. */
+  /** Jobs finish elsewhere: the workers that asked first have got what this one was in reserve for. */
   #othersAreAtIt(): void {
     this.#reserveTimer?.cancel();
     this.#reserveTimer = null;

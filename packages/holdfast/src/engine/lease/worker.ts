@@ -152,6 +152,16 @@ export class Worker {
     };
   }
 
+  /** @internal */
+  get leaseMs(): number {
+    return this.#settings.leaseMs;
+  }
+
+  /** @internal */
+  get active(): number {
+    return this.#running.size;
+  }
+
   /** @internal As other processes see it. */
   view(): WorkerView {
     const { queues, concurrency, leaseMs } = this.#settings;

@@ -30,7 +30,7 @@ export class InlineJob {
     this.#createdAt = runtime.wallClock();
   }
 
-  /** Begins the next attempt. The fence grows as a store's does, for whoever is handed it. */
+  /** Begins the next attempt. The fence grows as a store's does, for the handler that hands it on. */
   lease(): LeasedJob {
     const { id, queue, group, type, payload, priority, maxAttempts, tags, meta, trace } = this.job;
     this.#attempts += 1;

@@ -108,7 +108,7 @@ export class Producer {
     options?: EnqueueOptions,
   ): Promise<AnyReceipt> {
     const composed = this.#options.composer.compose(target, payload, options);
-    // Whoever waits for what is there already lets every caller wait in line once more.
+    // To wait for what is there already would let every caller wait in line once more.
     if (composed instanceof Promise) return composed.then((job) => this.#take(job));
     return this.#take(composed);
   }

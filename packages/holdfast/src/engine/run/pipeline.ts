@@ -15,7 +15,7 @@ import type { Ended } from "../extension.ts";
 import type { Decided, Extensions, Hooks } from "../extensions.ts";
 import type { Logger } from "../logger.ts";
 import type { Definition, Registry } from "../registry.ts";
-import type { Runtime } from "../runtime.ts";
+import { sleep, type Runtime } from "../runtime.ts";
 import { decideBeforeRunning, decideFailure, succeed } from "../settle/decide.ts";
 import { outcomeEvents } from "../settle/outcome-events.ts";
 import type { Attempt } from "./attempt.ts";
@@ -24,6 +24,9 @@ import { aboutJob } from "./about-job.ts";
 import { runHandler, type Ending } from "./run-handler.ts";
 import { RunningJob, type RunningJobHost } from "./running-job.ts";
 import type { UnknownTypes } from "./unknown-types.ts";
+
+/** How often a transaction is looked at that outlives its abandoned handler. */
+const OPEN_TRANSACTION_MS = 500;
 
 export interface AttemptHost extends RunningJobHost {
   /** May how it ends still be told? */
@@ -170,10 +173,23 @@ export class Pipeline {
       reason: message,
     });
     events.emit("abandoned", () => ({ ...aboutJob(attempt), reason: message }));
-    // Settled in a transaction of its own: only the database can tell, once it is over.
-    if (attempt.settledWithin) return;
     const ranMs = runtime.monotonic() - (attempt.startedAt ?? runtime.monotonic());
-    this.#conclude(run, this.#failed(run, null), { ranMs });
+    if (attempt.settledWithin) void this.#abandonWithin(run, ranMs);
+    else this.#conclude(run, this.#failed(run, null), { ranMs });
+  }
+
+  /** Settled in a transaction of its own: only the database can tell, once that is over. */
+  async #abandonWithin(run: Run, ranMs: number): Promise<void> {
+    const { runtime, logger } = this.#options;
+    const { attempt, host } = run;
+    try {
+      while (attempt.isTransactionOpen) await sleep(runtime, OPEN_TRANSACTION_MS);
+      const became = attempt.settledWithin ? await host.readBack(attempt) : "rolled back";
+      if (became !== "rolled back") return this.#settledElsewhere(run, became, ranMs);
+      this.#conclude(run, this.#failed(run, null), { ranMs, evenIfLate: true });
+    } catch (error) {
+      logger.error(`job ${attempt.job.id} ended in an error of the engine itself`, { error });
+    }
   }
 
   #decide(run: Run, running: RunningJob, ending: Ending): Outcome {
