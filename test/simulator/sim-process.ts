@@ -8,6 +8,7 @@
  * A crash happens between two events or inside a handler. Afterwards nothing of the process runs: its
  * timers, deferred calls and answers are not delivered, and it sends nothing.
  */
+import { StoreUnavailableError } from "../../packages/holdfast/src/core/errors.ts";
 import { FINISHED_STATUSES } from "../../packages/holdfast/src/core/job.ts";
 import type { Store } from "../../packages/holdfast/src/core/store.ts";
 import { Holdfast } from "../../packages/holdfast/src/holdfast.ts";
@@ -92,7 +93,11 @@ export class SimProcess implements Listener {
     this.hf = new Holdfast({
       store,
       runtime: this.runtime,
-      logger: quietLogger(options.onEngineError),
+      logger: quietLogger((message, error) => {
+        // Whoever must end while the store is away says what it could not hand in: that is all it can do.
+        const isLastWord = this.isStopping && error instanceof StoreUnavailableError;
+        if (!isLastWord) options.onEngineError(message, error);
+      }),
       retention: RETENTION,
     });
     for (const kind of KINDS) if (kind !== "stranger") this.#handle(kind);
