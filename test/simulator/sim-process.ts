@@ -8,6 +8,7 @@
  * A crash happens between two events or inside a handler. Afterwards nothing of the process runs: its
  * timers, deferred calls and answers are not delivered, and it sends nothing.
  */
+import { StoreUnavailableError } from "../../packages/holdfast/src/core/errors.ts";
 import { FINISHED_STATUSES } from "../../packages/holdfast/src/core/job.ts";
 import type { Store } from "../../packages/holdfast/src/core/store.ts";
 import { Holdfast } from "../../packages/holdfast/src/holdfast.ts";
@@ -19,7 +20,8 @@ import { CONTRACTS, KINDS, QUEUES, type Kind } from "./contracts.ts";
 import type { Draw } from "./draw.ts";
 import { processRuntime } from "./process-runtime.ts";
 import type { Settings } from "./settings.ts";
-import { handlerOf, type HandlerHost } from "./handlers.ts";
+import type { HandlerHost } from "./doing.ts";
+import { handlerOf } from "./handlers.ts";
 import type { SimTransaction } from "./transaction.ts";
 import type { Run, Watcher } from "./watcher.ts";
 import type { Listener, Wire } from "./wire.ts";
@@ -91,7 +93,11 @@ export class SimProcess implements Listener {
     this.hf = new Holdfast({
       store,
       runtime: this.runtime,
-      logger: quietLogger(options.onEngineError),
+      logger: quietLogger((message, error) => {
+        // Whoever must end while the store is away says what it could not hand in: that is all it can do.
+        const isLastWord = this.isStopping && error instanceof StoreUnavailableError;
+        if (!isLastWord) options.onEngineError(message, error);
+      }),
       retention: RETENTION,
     });
     for (const kind of KINDS) if (kind !== "stranger") this.#handle(kind);
