@@ -2,7 +2,7 @@
 import { HISTORY_LENGTH, type AttemptRecord } from "../../../packages/holdfast/src/core/job.ts";
 import { causeOf } from "./cause.ts";
 import { leaseOf, nameOf, type Evidence, type Finding, type JobStory } from "./evidence.ts";
-import type { ProcessStory } from "./process-story.ts";
+import { firstNameOf, type ProcessStory } from "./process-story.ts";
 
 export interface Counters {
   readonly crashes: number;
@@ -62,7 +62,7 @@ function blameless(
   const found: string[] = [];
   for (const record of job.stored?.history ?? []) {
     if (record.outcome !== "crashed") continue;
-    const process = options.byWorker.get(record.worker);
+    const process = options.byWorker.get(firstNameOf(record.worker));
     const cause = process ? crashCause(evidence, job, record, process) : null;
     const isForgiven = cause === "stall" ? options.forgiveStalls : cause !== null;
     if (!isForgiven) {

@@ -2,7 +2,7 @@
 import type { AttemptRecord, StoredJob } from "../../../packages/holdfast/src/core/job.ts";
 import type { OutcomeKind } from "../../../packages/holdfast/src/core/outcome.ts";
 import type { FenceRef, OutageKind, WitnessLine } from "../witness.ts";
-import { processStories, type ProcessStory } from "./process-story.ts";
+import { firstNameOf, processStories, type ProcessStory } from "./process-story.ts";
 import type { Span } from "./span.ts";
 
 /** Nobody could reach the store. Somebody may have, from `healingAt` on. */
@@ -138,7 +138,8 @@ function jobStories(
         break;
       case "reaped":
         for (const { id, worker } of line.jobs) {
-          const lease = jobs.get(id)?.leases.findLast((one) => workers.get(one.by) === worker);
+          const name = firstNameOf(worker);
+          const lease = jobs.get(id)?.leases.findLast((one) => workers.get(one.by) === name);
           if (lease) lease.reapedAt ??= at;
         }
         break;

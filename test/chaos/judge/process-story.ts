@@ -101,3 +101,8 @@ const UNTOLD = {
   exitedAt: null,
   exit: null,
 };
+
+/** A worker goes on under a new name after a lost reply of a lease: `id.1`, `id.2`. It is the same worker. */
+export function firstNameOf(worker: string): string {
+  return worker.replace(/(:[0-9a-f]{8})\.\d+$/, "$1");
+}
