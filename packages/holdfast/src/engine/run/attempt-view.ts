@@ -1,31 +1,20 @@
-/** An attempt as extensions and middleware see it: nothing of it can be changed from there. */
+/** An attempt as extensions and middleware see it. Made only where one of them looks. */
 import type { JobContract } from "../../core/contract.ts";
 import type { AttemptView } from "../extension.ts";
 import type { Attempt } from "./attempt.ts";
+import { AttemptFacts } from "./attempt-facts.ts";
 
-/** Made only where an extension wants it: its words are looked up when they are read. */
-export class ViewedAttempt implements AttemptView {
+export class ViewedAttempt extends AttemptFacts implements AttemptView {
   readonly contract: JobContract | null;
   readonly #attempt: Attempt;
   #payload: unknown;
 
   constructor(attempt: Attempt, contract: JobContract | null) {
+    super(attempt);
     this.#attempt = attempt;
     this.contract = contract;
   }
 
-  get id(): string {
-    return this.#attempt.job.id;
-  }
-  get type(): string {
-    return this.#attempt.job.type;
-  }
-  get queue(): string {
-    return this.#attempt.job.queue;
-  }
-  get group(): string | null {
-    return this.#attempt.job.group || null;
-  }
   get payload(): unknown {
     return this.#payload;
   }
@@ -35,35 +24,11 @@ export class ViewedAttempt implements AttemptView {
   get priority(): number {
     return this.#attempt.job.priority;
   }
-  get attempt(): number {
-    return this.#attempt.job.attempt;
-  }
-  get maxAttempts(): number {
-    return this.#attempt.job.maxAttempts;
-  }
-  get crashes(): number {
-    return this.#attempt.job.crashes;
-  }
-  get fence(): number {
-    return this.#attempt.job.fence;
-  }
   get worker(): string {
     return this.#attempt.worker;
   }
-  get tags(): readonly string[] {
-    return this.#attempt.job.tags;
-  }
-  get trace(): string | null {
-    return this.#attempt.job.trace;
-  }
-  get createdAt(): Date {
-    return new Date(this.#attempt.job.createdAt);
-  }
   get runAt(): Date {
     return new Date(this.#attempt.job.runAt);
-  }
-  get signal(): AbortSignal {
-    return this.#attempt.signal;
   }
 
   /** What its handler gets, once it is known. */

@@ -9,6 +9,7 @@ import { decodeJson, encodeJson } from "../../core/json-text.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import { cleanText, cutToBytes } from "../../core/text.ts";
 import type { Attempt } from "./attempt.ts";
+import { AttemptFacts } from "./attempt-facts.ts";
 import { refuseInOpenTransaction } from "./current-attempt.ts";
 import type { LeaseKeeper } from "../lease/lease-keeper.ts";
 import { Steps } from "./steps.ts";
@@ -38,7 +39,7 @@ export interface RunningJobHost {
   settleWithin(attempt: Attempt, tx: unknown, result: unknown): Promise<void>;
 }
 
-export class RunningJob<Payload = unknown> {
+export class RunningJob<Payload = unknown> extends AttemptFacts {
   readonly payload: Payload;
   readonly #attempt: Attempt;
   readonly #host: RunningJobHost;
@@ -48,56 +49,16 @@ export class RunningJob<Payload = unknown> {
   #intent: Extract<Outcome, { kind: "snooze" | "cancel" }> | null = null;
 
   constructor(attempt: Attempt, payload: Payload, host: RunningJobHost) {
+    super(attempt);
     this.#attempt = attempt;
     this.payload = payload;
     this.#host = host;
     this.#checkpoint = attempt.job.checkpoint;
   }
 
-  get id(): string {
-    return this.#attempt.job.id;
-  }
-  get type(): string {
-    return this.#attempt.job.type;
-  }
-  get queue(): string {
-    return this.#attempt.job.queue;
-  }
-  /** Null for a job without a group. */
-  get group(): string | null {
-    return this.#attempt.job.group || null;
-  }
-  /** 1 for the first. */
-  get attempt(): number {
-    return this.#attempt.job.attempt;
-  }
-  get maxAttempts(): number {
-    return this.#attempt.job.maxAttempts;
-  }
-  /** How often a worker was lost while it ran this job. */
-  get crashes(): number {
-    return this.#attempt.job.crashes;
-  }
-  /** Grows with every lease: hand it to whatever must refuse a stale worker. */
-  get fence(): number {
-    return this.#attempt.job.fence;
-  }
-  get tags(): readonly string[] {
-    return this.#attempt.job.tags;
-  }
   get meta(): Record<string, unknown> | null {
     const { meta } = this.#attempt.job;
     return meta === null ? null : (decodeJson(meta) as Record<string, unknown>);
-  }
-  get trace(): string | null {
-    return this.#attempt.job.trace;
-  }
-  get createdAt(): Date {
-    return new Date(this.#attempt.job.createdAt);
-  }
-  /** Aborts on timeout, cancel, lost lease and shutdown; its reason says which. */
-  get signal(): AbortSignal {
-    return this.#attempt.signal;
   }
   /** What an earlier attempt saved last. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the handler knows what it saved
