@@ -4,8 +4,7 @@ import type { LedgerStore } from "./core/ledger.ts";
 import { checkObject, checkWhole, refuseUnknown } from "./core/option-checks.ts";
 import type { Store } from "./core/store.ts";
 import type { EngineOptions } from "./engine/create-engine.ts";
-import type { EventListener, EventName } from "./engine/events.ts";
-import type { AttemptView, ExtensionFactory } from "./engine/extension.ts";
+import type { ExtensionFactory } from "./engine/extension.ts";
 import { stderrLogger, type Logger } from "./engine/logger.ts";
 import type { RetentionOptions } from "./engine/retention.ts";
 import { noStore } from "./engine/no-store.ts";
@@ -32,20 +31,6 @@ export interface Settings<Jobs extends readonly AnyContract[]> {
   readonly runtime?: Runtime | undefined;
   /** @internal */
   readonly extensions?: readonly ExtensionFactory[] | undefined;
-}
-
-/** What `hf.use` takes: tracing, a user's own middleware. */
-export interface Middleware {
-  /** For logs. */
-  readonly name?: string | undefined;
-  /**
-   * Around every handler of this process. Calls `next()` once and returns what it gives; a throw fails the
-   * attempt as a throw of the handler would.
-   */
-  readonly around?:
-    ((attempt: AttemptView, next: () => Promise<unknown>) => Promise<unknown>) | undefined;
-  /** Listeners, as for `hf.on`. */
-  readonly on?: { readonly [Name in EventName]?: EventListener<Name> } | undefined;
 }
 
 /**

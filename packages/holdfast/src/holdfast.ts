@@ -7,13 +7,7 @@ import {
   type JobOptions,
 } from "./core/contract.ts";
 import { ClosedError, InvalidOptionError, UnsupportedError } from "./core/errors.ts";
-import {
-  checkFunction,
-  checkObject,
-  checkWhole,
-  MAX_DURATION_MS,
-  refuseUnknown,
-} from "./core/option-checks.ts";
+import { checkWhole, MAX_DURATION_MS } from "./core/option-checks.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
 import { Workers } from "./control/workers/workers.ts";
 import type { InferInput, InferOutput, StandardSchema } from "./core/standard-schema.ts";
@@ -23,7 +17,7 @@ import { currentAttempt, refuseInOpenTransaction } from "./engine/run/current-at
 import type { EventListener, EventName } from "./engine/events.ts";
 import { healthOf, type Health } from "./engine/operate/health.ts";
 import { checkHoldfastOptions } from "./holdfast-options.ts";
-import type { HoldfastOptions, Middleware, Resilience, StatusOf } from "./holdfast-options.ts";
+import type { HoldfastOptions, Resilience, StatusOf } from "./holdfast-options.ts";
 import type { FinishedJob } from "./engine/operate/job-view.ts";
 import { readLedger, type LedgerEntries, type LedgerQuery } from "./engine/operate/ledger-view.ts";
 import type {
@@ -54,6 +48,7 @@ import type {
 } from "./engine/typed-jobs.ts";
 import { checkWorkOptions, type WorkOptions } from "./engine/lease/work-options.ts";
 import { Worker } from "./engine/lease/worker.ts";
+import { useMiddleware, type Middleware } from "./middleware.ts";
 import { RELAY, RELAY_TO_LEDGER } from "./engine/settle/relay.ts";
 
 export type { HoldfastOptions } from "./holdfast-options.ts";
@@ -230,17 +225,7 @@ export class Holdfast<
 
   /** Around every handler, and beside every event of this process. Returns the way to stop it. */
   use(middleware: Middleware): () => void {
-    checkObject("use", middleware);
-    refuseUnknown("use", middleware, ["name", "around", "on"]);
-    const { name = "middleware", around, on = {} } = middleware;
-    if (around !== undefined) checkFunction("around", around);
-    checkObject("use({ on })", on);
-    const undo = Object.entries(on).map(([event, listener]) => {
-      checkFunction(`on.${event}`, listener);
-      return this.on(event as EventName, listener as EventListener<EventName>);
-    });
-    if (around) undo.push(this.#engine.extensions.add({ name, around }));
-    return () => undo.forEach((stop) => stop());
+    return useMiddleware(this.#engine, middleware);
   }
 
   /** How the job ended: a union on `status`. */

@@ -4,7 +4,8 @@
  * holdfast/redis, holdfast/mongodb, holdfast/memory.
  */
 export { Holdfast } from "./holdfast.ts";
-export type { HoldfastOptions, Middleware, Resilience } from "./holdfast-options.ts";
+export type { HoldfastOptions, Resilience } from "./holdfast-options.ts";
+export type { Middleware } from "./middleware.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
 export type { AttemptView as AttemptContext } from "./engine/extension.ts";
 export {
