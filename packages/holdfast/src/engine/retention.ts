@@ -39,15 +39,29 @@ const DEFAULT_LEDGER: Record<LedgerKind, KeepRule> = {
 };
 
 export class Retention {
-  /** What `prune` is told. */
-  readonly policies: readonly RetentionPolicy[];
-  /** What `trim` of the ledger is told. */
-  readonly ledger: readonly Omit<TrimRequest, "limit">[];
+  #policies: readonly RetentionPolicy[] = [];
+  #ledger: readonly Omit<TrimRequest, "limit">[] = [];
   readonly #discarded = new Set<string>();
 
   constructor(options: RetentionOptions = {}) {
+    this.obey(options);
+  }
+
+  /** What `prune` is told. */
+  get policies(): readonly RetentionPolicy[] {
+    return this.#policies;
+  }
+
+  /** What `trim` of the ledger is told. */
+  get ledger(): readonly Omit<TrimRequest, "limit">[] {
+    return this.#ledger;
+  }
+
+  /** From now on these hold, and nothing that was said before. */
+  obey(options: RetentionOptions): void {
     const { queues = {}, ledger = {}, ...general } = options;
-    this.ledger = ledgerRules(ledger);
+    this.#ledger = ledgerRules(ledger);
+    this.#discarded.clear();
     const policies = policiesOf(null, { ...DEFAULT_RULES, ...general });
     for (const [queue, rules] of Object.entries(queues)) {
       policies.push(...policiesOf(checkName("queue", queue), rules));
@@ -58,7 +72,7 @@ export class Retention {
     for (const { queue, status } of policies) {
       if (queue !== null) this.#discarded.add(`ruled ${keyOf(queue, status)}`);
     }
-    this.policies = policies;
+    this.#policies = policies;
   }
 
   /** Is such a job not kept at all? */
@@ -73,7 +87,7 @@ function keyOf(queue: string | null, status: FinishedStatus): string {
   return `${queue ?? "*"} ${status}`;
 }
 
-function policiesOf(queue: string | null, rules: KeepRules): RetentionPolicy[] {
+export function policiesOf(queue: string | null, rules: KeepRules): RetentionPolicy[] {
   return FINISHED_STATUSES.filter((status) => rules[status] !== undefined).map((status) => {
     const rule = rules[status] ?? {};
     const policy = {
