@@ -21,13 +21,13 @@ export interface JobBody {
 }
 
 const ADD_JOB = `
-  INSERT INTO holdfast_job VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (id) DO NOTHING`;
+  INSERT INTO holdfast_job (seq, id, q, grp, type, prio, created_at, key, key_life, key_hash, tags,
+    meta, trace, payload)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
 /** The common case, with fewer values to hand over: no key, no tags, no metadata. */
 const ADD_PLAIN_JOB = `
-  INSERT INTO holdfast_job
-  VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, NULL, NULL, NULL, ?)
-  ON CONFLICT (id) DO NOTHING`;
+  INSERT INTO holdfast_job (seq, id, q, grp, type, prio, created_at, payload)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
 const STATUS_OF = `
   SELECT coalesce(
     (SELECT d.status FROM holdfast_done d WHERE d.seq = j.seq),

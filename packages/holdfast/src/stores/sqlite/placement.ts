@@ -65,10 +65,16 @@ export const STATUSES: readonly JobStatus[] = [
   "processing",
 ];
 
-const ADD_READY = "INSERT INTO holdfast_ready VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-const ADD_LATER = "INSERT INTO holdfast_later VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const ADD_READY = `
+  INSERT INTO holdfast_ready (line, prio, seq, attempts, max_attempts, crashes, fence, settled_fence,
+    run_at, flags) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const ADD_LATER = `
+  INSERT INTO holdfast_later (seq, q, run_at, attempts, max_attempts, crashes, fence, settled_fence,
+    flags) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const ADD_DONE = `
-  INSERT INTO holdfast_done VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  INSERT INTO holdfast_done (q, status, finished_at, seq, attempts, max_attempts, crashes, fence,
+    settled_fence, run_at, flags, took, w, result_dropped, result)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const DUE = `
   SELECT a.seq, j.grp, j.prio, a.attempts, a.max_attempts, a.crashes, a.fence, a.settled_fence,
     a.run_at, a.flags
