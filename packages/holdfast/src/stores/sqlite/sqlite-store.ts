@@ -22,6 +22,7 @@ import { find, get } from "./find.ts";
 import { insert } from "./insert.ts";
 import { lease, peek } from "./lease.ts";
 import { amend, append, read, trim } from "./ledger.ts";
+import { readMark } from "./known.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
 import { openDatabase } from "./open-database.ts";
@@ -215,8 +216,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   }
 
   function clockOf(connection: Connection): number {
-    const seen = connection.value("SELECT clock FROM holdfast_head WHERE one = 1");
-    return msOf(settings.clock.micros(Number(seen ?? 0)));
+    return msOf(settings.clock.micros(readMark(connection)));
   }
 
   return {
