@@ -7,7 +7,7 @@
  * has happened (`PRAGMA data_version`, a microsecond) and if not gives them to the next transaction.
  * With a thousand groups that saves a search for every job that is inserted or leased.
  */
-import type { Anchor, Mark } from "./clock.ts";
+import { msOf, type Anchor, type Mark } from "./clock.ts";
 import type { Connection } from "./connection.ts";
 import { LineBook } from "./line-book.ts";
 import { QueueBook } from "./queue-book.ts";
@@ -91,7 +91,7 @@ export class Known {
       this.#db.run(WRITE_ANCHOR, anchor?.mark ?? null, anchor?.wall ?? null);
     }
     this.lines.flush();
-    this.queues.flush();
+    this.queues.flush(msOf(clock));
     this.#db.write(WRITE_HEAD).run(this.#seq, clock, this.recordVersion);
   }
 }

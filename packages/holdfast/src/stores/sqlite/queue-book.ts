@@ -13,8 +13,8 @@ const COLUMNS = `q, name, held_until, max_active, max_active_per_group, max_wait
 const BY_NAME = `SELECT ${COLUMNS} FROM holdfast_queue WHERE name = ?`;
 const BY_NUMBER = `SELECT ${COLUMNS} FROM holdfast_queue WHERE q = ?`;
 const ADD = "INSERT INTO holdfast_queue (name) VALUES (?)";
-const WRITE = `UPDATE holdfast_queue SET turn_line = ?, turn_left = ?, ready = ?, delayed = ?,
-  processing = ?, succeeded = ?, dead = ?, cancelled = ? WHERE q = ?`;
+const WRITE = `UPDATE holdfast_queue SET used_at = ?, turn_line = ?, turn_left = ?, ready = ?,
+  delayed = ?, processing = ?, succeeded = ?, dead = ?, cancelled = ? WHERE q = ?`;
 
 type QueueRow = [
   q: number,
@@ -58,6 +58,11 @@ export class Queue {
     this.isDirty = true;
   }
 
+  /** Somebody has a use for it: a setting or a hold has changed. */
+  touch(): void {
+    this.isDirty = true;
+  }
+
   /** Lines opened or closed, or their holds changed: what was known of them together is over. */
   linesChanged(): void {
     this.onlyOpenLine = null;
@@ -93,7 +98,7 @@ export class QueueBook {
     return row === undefined ? null : this.#keep(row);
   }
 
-  /** A queue exists from its first job or setting on, and for ever. */
+  /** A queue exists from its first job or setting on, until `sweep.ts` finds it of no use. */
   findOrAdd(name: string): Queue {
     const known = this.find(name);
     if (known !== null) return known;
@@ -109,12 +114,20 @@ export class QueueBook {
     return this.#keep(row);
   }
 
-  flush(): void {
+  /** They were deleted. */
+  forget(numbers: readonly number[]): void {
+    for (const number of numbers) {
+      this.#byName.delete(this.#byNumber.get(number)?.name ?? "");
+      this.#byNumber.delete(number);
+    }
+  }
+
+  flush(now: number): void {
     for (const queue of this.#byNumber.values()) {
       if (!queue.isDirty) continue;
       const { ready, delayed, processing, succeeded, dead, cancelled } = queue.counts;
       const counts = [ready, delayed, processing, succeeded, dead, cancelled];
-      this.#db.run(WRITE, queue.turnLine, queue.turnLeft, ...counts, queue.q);
+      this.#db.run(WRITE, now, queue.turnLine, queue.turnLeft, ...counts, queue.q);
       queue.isDirty = false;
     }
   }

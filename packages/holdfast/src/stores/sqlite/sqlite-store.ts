@@ -30,6 +30,7 @@ import { cancel, remove, reschedule, revive } from "./operate.ts";
 import { clearOutbox, readOutbox } from "./outbox.ts";
 import { retryWhileBusy } from "./retry-while-busy.ts";
 import { isPruneDue, prune } from "./prune.ts";
+import { isSweepDue, sweep } from "./sweep.ts";
 import { isReapDue, reap } from "./reap.ts";
 import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
@@ -277,11 +278,15 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     revive: (target, how, why) => change(target, (tx) => revive(tx, target, how, why)),
     reschedule: (target, due, why) => change(target, (tx) => reschedule(tx, target, due, why)),
     remove: (target, why) => change(target, (tx) => remove(tx, target, why)),
-    prune: (policies, most) =>
-      writeIf((db, at) => isPruneDue(db, policies, at), {
+    async prune(policies, most) {
+      const pruned = await writeIf((db, at) => isPruneDue(db, policies, at), {
         ...{ size: most, otherwise: 0 },
         work: (tx) => prune(tx, policies, most),
-      }),
+      });
+      const step = { size: BATCH_ITEMS, otherwise: false, work: sweep };
+      while (await writeIf(isSweepDue, step));
+      return pruned;
+    },
 
     get: (refs) => look((db, at) => get(db, refs, at)),
     place: (ref) => look((db, at) => place(db, ref, at)),
