@@ -78,8 +78,8 @@ function trimmer({ ledgerWriter, retention }: UpkeepOptions): Chore {
     name: "trim the ledger",
     everyMs: PRUNE_EVERY_MS,
     async run({ isStopped }) {
-      for (const { kind, olderThanMs } of retention.ledger) {
-        const request = { kind, olderThanMs, limit: PRUNE_STEP };
+      for (const { kind, olderThanMs, keep } of retention.ledger) {
+        const request = { kind, olderThanMs, keep, limit: PRUNE_STEP };
         let trimmed;
         do {
           trimmed = await ledgerWriter.ask((ledger) => ledger.trim(request));
