@@ -8,17 +8,11 @@
  * after a restart with the host's clock set back. A mark that was written only now and then was the
  * other choice: it would let the clock fall back by as much as it was late.
  *
- * What if the host's clock was ahead and is put right? A second or less it waits for. Beyond that,
- * waiting would stop everything: nothing falls due and no lease runs out until real time has caught up,
- * which may be a year. So both clocks are noted as they stand, the anchor, and from there ours goes on at
- * nine tenths of the host's pace, until the host's has caught up and is followed again:
- *
- *     follows ──reading > 1 s below the mark──▶ ahead of its host ──reading reaches it──▶ follows
- *                                                 │          ▲
- *                                                 └─set back─┘  (anchored anew)
- *
- * The anchor is kept beside the mark, so all processes go by the same one.
+ * A host's clock that was ahead and is put right is not waited for: `core/steady-clock.ts` says how ours
+ * goes on. Where the two stood then, the anchor, is kept beside the mark, so all processes go by the same
+ * one.
  */
+import { readSteadily } from "../../core/steady-clock.ts";
 
 /** Where the two clocks stood when ours was found ahead. */
 export interface Anchor {
@@ -33,17 +27,13 @@ export interface Mark {
 }
 
 const NEVER: Mark = { clock: 0, anchor: null };
-/** So far behind, the host's clock is waited for. */
-const WAITED_FOR_MICROS = 1_000_000;
-/** Of the host's pace, while it is behind. */
-const PACE = 0.9;
 
 export class Clock {
   readonly #source: () => number;
   #micros = 0;
-  /** What the host's clock said at the last reading. */
-  #wall = -Infinity;
   #anchor: Anchor | null = null;
+  /** The newest that was heard of; it may be over. */
+  #lastAnchor: Anchor | null = null;
 
   constructor(source: () => number) {
     this.#source = source;
@@ -58,30 +48,35 @@ export class Clock {
   micros(seen: Mark = NEVER): number {
     const wall = Math.floor(this.#source() * 1000);
     const mark = Math.max(this.#micros, seen.clock);
-    const anchor = this.#anchorFor(wall, seen.anchor);
-    const reading =
-      anchor === null
-        ? wall
-        : Math.max(wall, anchor.mark + Math.floor(PACE * (wall - anchor.wall)));
-    this.#micros = Math.max(mark, reading);
-    this.#wall = wall;
-    if (reading < mark - WAITED_FOR_MICROS) this.#anchor = { mark, wall };
-    else this.#anchor = wall >= this.#micros ? null : anchor;
+    if (wall >= mark) {
+      this.#micros = wall;
+      this.#anchor = null;
+    } else {
+      this.#readBehind(wall, mark, seen.anchor);
+    }
     return this.#micros;
   }
 
-  #anchorFor(wall: number, theirs: Anchor | null): Anchor | null {
-    const own = this.#anchor;
-    if (theirs === null || (own !== null && !isNewer(theirs, own))) return own;
-    // This clock was not set back, so theirs is another one. To go by both would add up their difference.
-    const isOfAnother = wall >= this.#wall && theirs.wall < this.#wall - WAITED_FOR_MICROS;
-    return isOfAnother ? own : theirs;
+  /** The host's clock is behind, by a moment or by years. */
+  #readBehind(wall: number, mark: number, theirs: Anchor | null): void {
+    if (theirs !== null && isNewer(theirs, this.#lastAnchor)) {
+      this.#anchor = theirs;
+      this.#lastAnchor = theirs;
+    }
+    const anchor = this.#anchor;
+    const ahead = anchor && { mark: anchor.mark / 1000, host: anchor.wall / 1000 };
+    const next = readSteadily({ mark: mark / 1000, ahead }, wall / 1000);
+    this.#micros = Math.max(mark, Math.floor(next.mark * 1000));
+    if (next.ahead !== null && next.ahead !== ahead) {
+      this.#anchor = { mark, wall };
+      this.#lastAnchor = this.#anchor;
+    }
   }
 }
 
 /** Marks only grow; at the same mark the clock was set back once more. */
-function isNewer(a: Anchor, b: Anchor): boolean {
-  return a.mark === b.mark ? a.wall < b.wall : a.mark > b.mark;
+function isNewer(a: Anchor, b: Anchor | null): boolean {
+  return b === null || a.mark > b.mark || (a.mark === b.mark && a.wall < b.wall);
 }
 
 export function msOf(micros: number): number {
