@@ -3,7 +3,8 @@ import type { InsertOptions, InsertResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import { expiryOf, keyHolder, lifeOf, takeKey, UNTIL_FINISHED } from "./keys.ts";
 import type { Queue } from "./queue-book.ts";
-import { HAS_EXTRAS, HAS_KEY, sizeFlag, standInLine, STATUSES } from "./placement.ts";
+import { HAS_EXTRAS, HAS_KEY, sizeFlag, standInLine } from "./placement.ts";
+import { STATUSES } from "./status-codes.ts";
 import { dropTombstone, isRemembered } from "./tombstones.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -68,7 +68,6 @@ function release(tx: Transaction, { queue: name, group, owner }: HoldChange): vo
 }
 
 function holdsChanged(tx: Transaction, queue: Queue, line: Line | null): void {
-  queue.touch();
   const number = line?.line ?? WHOLE_QUEUE;
   const heldUntil = Number(tx.db.value(HELD_UNTIL, queue.q, number, tx.now) ?? 0);
   if (line === null) {
@@ -83,7 +82,6 @@ function holdsChanged(tx: Transaction, queue: Queue, line: Line | null): void {
 export function limit(tx: Transaction, changes: readonly LimitChange[]): void {
   for (const change of changes) {
     const queue = tx.queues.findOrAdd(change.queue);
-    queue.touch();
     if (change.group === null) limitQueue(tx, queue, change);
     else limitLine(tx, tx.lines.findOrAdd(queue, change.group), change);
     wakeIfReady(tx, queue);

@@ -11,13 +11,14 @@
 import { StoreOpenError } from "../../core/errors.ts";
 import type { Connection } from "./connection.ts";
 import { missingPart } from "./layout.ts";
+import { LOOKING } from "./looking-schema.ts";
 import { TABLES, UNCHARGED_LEASES, UPKEEP_AND_CLOCK } from "./schema.ts";
 import { troubleOf } from "./sqlite-error.ts";
 
-export const MIGRATIONS: readonly string[] = [TABLES, UNCHARGED_LEASES, UPKEEP_AND_CLOCK];
+export const MIGRATIONS: readonly string[] = [TABLES, UNCHARGED_LEASES, UPKEEP_AND_CLOCK, LOOKING];
 
 /** Code that knows at least so many steps works with what all of them have made. */
-const SERVES = 3;
+const SERVES = 4;
 
 const META_TABLE = `
   CREATE TABLE IF NOT EXISTS holdfast_meta (

@@ -3,15 +3,17 @@
  * that are past a policy the one that finished first goes first: with a limit, a busy queue cannot
  * keep the others from being pruned.
  *
- * One statement a status asks all queues at once for their oldest finished job, so five thousand queues
- * that keep what they have cost some milliseconds. Only queues that have something to give get a shelf.
+ * One statement a status asks all queues at once whether they have something to give, so five thousand
+ * queues that have nothing cost some milliseconds. Only those that have get a shelf.
  */
 import { FINISHED_STATUSES, type FinishedStatus } from "../../core/job.ts";
 import type { Retention } from "../../core/store.ts";
 import type { Connection } from "./connection.ts";
-import { STATUS_CODES } from "./placement.ts";
+import { HAS_EXTRAS } from "./placement.ts";
+import { STATUS_CODES } from "./status-codes.ts";
 import { bury } from "./tombstones.ts";
 import type { Transaction } from "./transaction.ts";
+import { dropUnhappy } from "./unhappy.ts";
 
 /** Rows read ahead of one queue and status, at most. */
 const READ_AHEAD = 100;
@@ -19,12 +21,16 @@ const READ_AHEAD = 100;
 const ALL = Number.MAX_SAFE_INTEGER;
 const NEVER = Number.MIN_SAFE_INTEGER;
 
-/** The oldest finished job of a queue; the bounds may be those of one queue, or of all the others. */
-const OLDEST_OF_QUEUES = (status: FinishedStatus): string => `
-  SELECT q.q, q.name, q.${status}, (
+/** Queues that have more than so many, or one that finished so long ago; with the oldest of each. */
+const PAST = (status: FinishedStatus): string => `
+  SELECT q.q, q.${status}, (
     SELECT d.finished_at FROM holdfast_done d
     WHERE d.q = q.q AND d.status = ${STATUS_CODES[status]} ORDER BY d.finished_at LIMIT 1)
-  FROM holdfast_queue q WHERE q.${status} > 0`;
+  FROM holdfast_queue q WHERE q.${status} > 0 AND (q.${status} > ? OR EXISTS (
+    SELECT 1 FROM holdfast_done d
+    WHERE d.q = q.q AND d.status = ${STATUS_CODES[status]} AND d.finished_at <= ?))`;
+const IS_NAMED = " AND q.name = ?";
+const IS_NONE_OF = " AND q.name NOT IN (SELECT value FROM json_each(?))";
 const OLDEST = `
   SELECT d.finished_at, d.seq FROM holdfast_done d
   WHERE d.q = ? AND d.status = ? AND (d.finished_at, d.seq) > (?, ?)
@@ -36,7 +42,7 @@ const DROP_DONE = "DELETE FROM holdfast_done WHERE seq = ?";
 
 /** Looks without the write lock: mostly there is nothing to do. */
 export function isPruneDue(db: Connection, policies: readonly Retention[], now: number): boolean {
-  return shelvesOf(db, policies, { now, limit: 1 }).length > 0;
+  return shelvesOf(db, policies, { now, limit: 1, isLook: true }).length > 0;
 }
 
 export function prune(tx: Transaction, policies: readonly Retention[], limit: number): number {
@@ -62,6 +68,9 @@ function deleteFinished(tx: Transaction, { q, status }: Shelf, seq: number): voi
   const queue = tx.queues.byNumber(q);
   tx.db.run(DROP_DONE, seq);
   queue.add(status, -1);
+  if (status !== "succeeded") {
+    dropUnhappy(tx, { seq, as: status, hasExtras: (flags & HAS_EXTRAS) !== 0 });
+  }
   bury(tx, queue, { seq, id, settledFence, flags });
 }
 
@@ -88,19 +97,23 @@ function boundsOf(policies: readonly Retention[], now: number): Bounds {
 function shelvesOf(
   db: Connection,
   policies: readonly Retention[],
-  { now, limit }: { readonly now: number; readonly limit: number },
+  { now, limit, isLook = false }: { now: number; limit: number; isLook?: boolean },
 ): Shelf[] {
-  type Row = [q: number, name: string, count: number, oldest: number];
+  type Row = [q: number, count: number, oldest: number];
   const found: { readonly oldest: number; readonly of: ShelfOptions }[] = [];
-  for (const status of FINISHED_STATUSES) {
+  for (const status of limit > 0 ? FINISHED_STATUSES : []) {
     const ofStatus = policies.filter((policy) => policy.status === status);
-    if (ofStatus.length === 0 || limit <= 0) continue;
     const byQueue = Map.groupBy(ofStatus, ({ queue }) => queue);
-    const bounds = new Map([...byQueue].map(([queue, own]) => [queue, boundsOf(own, now)]));
-    for (const [q, name, count, oldest] of db.rows<Row>(OLDEST_OF_QUEUES(status)).all()) {
-      const inForce = bounds.get(name) ?? bounds.get(null);
-      if (inForce === undefined || (oldest > inForce.before && count <= inForce.keep)) continue;
-      found.push({ oldest, of: { q, status, count, bounds: inForce } });
+    const named = JSON.stringify([...byQueue.keys()].filter((queue) => queue !== null));
+    for (const [queue, own] of byQueue) {
+      const bounds = boundsOf(own, now);
+      if (bounds.before === NEVER && bounds.keep === ALL) continue;
+      const [which, who] = queue === null ? [IS_NONE_OF, named] : [IS_NAMED, queue];
+      const sql = `${PAST(status)}${which}${isLook ? " LIMIT 1" : ""}`;
+      const rows = db.rows<Row>(sql).all(bounds.keep, bounds.before, who);
+      for (const [q, count, oldest] of rows) {
+        found.push({ oldest, of: { q, status, count, bounds } });
+      }
     }
   }
   // So many jobs come from no more shelves than that, or from those whose oldest is as old.

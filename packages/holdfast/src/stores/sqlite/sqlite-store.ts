@@ -21,7 +21,7 @@ import { disown } from "./disown.ts";
 import { find, get } from "./find.ts";
 import { insert } from "./insert.ts";
 import { lease, peek } from "./lease.ts";
-import { amend, append, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, trim } from "./ledger.ts";
 import { readMark } from "./known.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
@@ -39,6 +39,7 @@ import { isBusy, storeError } from "./sqlite-error.ts";
 import { moveDue } from "./placement.ts";
 import { describe } from "./store-info.ts";
 import type { Transaction } from "./transaction.ts";
+import { countDead } from "./unhappy.ts";
 import { WakeSocket } from "./wake-socket.ts";
 import { Wakeups } from "./wakeup.ts";
 import { within } from "./within.ts";
@@ -292,6 +293,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     place: (ref) => look((db, at) => place(db, ref, at)),
     find: (filter, page) => look((db, at) => find(db, filter, { page, now: at })),
     count: () => look((db, at) => count(db, at)),
+    countDead: (request) => look((db) => countDead(db, request)),
 
     hold: (changes) => writeAll(changes, (tx) => hold(tx, changes)),
     limit: (changes) => writeAll(changes, (tx) => limit(tx, changes)),
@@ -311,6 +313,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ledger: {
       append: (entries) => writeEach(entries, (tx) => append(tx, entries)),
       read: (filter, page) => look((db) => read(db, filter, page)),
+      count: (filter, upTo) => look((db) => countEntries(db, filter, upTo)),
       amend: (amendments) => writeEach(amendments, (tx) => amend(tx, amendments)),
       trim: async (request) => write(request.limit, (tx) => trim(tx, request), { otherwise: 0 }),
     },

@@ -82,7 +82,11 @@ export function startAttempts(tx: Transaction, quotas: readonly Quota[], start: 
   const cut = fitPayloads(tx, quotas, { found, budget: start.budget });
   way.claim(tx, quotas, { found, start });
   const packs = quotas.map(({ line, jobs }, index): Pack => {
-    const items = (found[index] ?? []).map((row) => leasedJob(tx, line, row));
+    const rows = found[index] ?? [];
+    const items = rows.map((row) => leasedJob(tx, line, row));
+    let retried = 0;
+    for (const row of rows) if (row[2] > 0) retried++;
+    if (retried > 0) line.queue.add("retrying", -retried);
     line.queue.add("ready", -items.length);
     line.queue.add("processing", items.length);
     if (line.cap !== null) tx.lines.set(line, { active: line.active + items.length });

@@ -6,6 +6,7 @@
  * was not used for an hour. Programs that make a queue for each customer or each day leave thousands of
  * those behind, and whoever looks at queues reads them all.
  */
+import { QUEUE_REMEMBERED_MS } from "../../core/line.ts";
 import type { Connection } from "./connection.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -13,7 +14,6 @@ import type { Transaction } from "./transaction.ts";
 const SWEEP_AT_MOST = 1_000;
 /** Lines that nobody stands in are swept only when there are so many: most groups come again. */
 const KEEP_LINES = 10_000;
-const UNUSED_MS = 3_600_000;
 
 /** Where something is kept for a time: the table, its key, and when its time is over. */
 const KEPT_FOR_A_TIME = [
@@ -66,7 +66,7 @@ const DROP_QUEUES = `
 export function isSweepDue(db: Connection, now: number): boolean {
   return (
     HAS_EXPIRED.some((sql) => db.value(sql, now) !== undefined) ||
-    db.value(HAS_UNUSED_QUEUE, now - UNUSED_MS) !== undefined ||
+    db.value(HAS_UNUSED_QUEUE, now - QUEUE_REMEMBERED_MS) !== undefined ||
     (db.value(HAS_MANY_LINES) !== undefined && db.value(HAS_IDLE_LINE) !== undefined)
   );
 }
@@ -81,7 +81,7 @@ export function sweep(tx: Transaction): boolean {
   if (tx.db.value(HAS_MANY_LINES) !== undefined) swept(tx.lines.sweep(SWEEP_IDLE_LINES));
   const unused = tx.db
     .rows<[number]>(SOME_UNUSED_QUEUES)
-    .all(tx.now - UNUSED_MS)
+    .all(tx.now - QUEUE_REMEMBERED_MS)
     .flat();
   if (unused.length > 0) {
     const numbers = JSON.stringify(unused);
