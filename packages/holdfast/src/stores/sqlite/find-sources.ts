@@ -125,7 +125,7 @@ function later(look: Look, count: number): Source {
 function readyOf(look: Look, count: number): Source {
   const { db, queue, filter } = look;
   if (filter.retrying === true) {
-    const table = "holdfast_ready s INDEXED BY holdfast_ready_tried";
+    const table = "holdfast_due s INDEXED BY holdfast_due_tried";
     const sql = "s.attempts > 0";
     const columns = { delayed: "NULL", finishedAt: null };
     return { ...PLAIN, table, sql, columns, decided: ["attempts"] };

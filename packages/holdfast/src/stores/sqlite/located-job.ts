@@ -1,5 +1,6 @@
 /** A job wherever it stands, for those who change it from outside: found, and taken out of its place. */
 import type { JobStatus } from "../../core/job.ts";
+import { dropDue } from "./due-jobs.ts";
 import { JOB_AND_PLACE, MOVING_COLUMNS, statusOfCode } from "./job-view.ts";
 import type { Queue } from "./queue-book.ts";
 import { HAS_EXTRAS, type Moving } from "./placement.ts";
@@ -60,6 +61,7 @@ export function leavePlace(tx: Transaction, job: LocatedJob): void {
   if (job.attempts > 0) queue.add("retrying", -1);
   if (readyLine !== null) {
     tx.db.run(DROP_READY, readyLine, prio, seq);
+    dropDue(tx, { line: readyLine }, job);
     queue.add("ready", -1);
   } else {
     tx.db.run(DROP_LATER, seq);

@@ -9,10 +9,21 @@ UPDATE holdfast_queue SET retrying =
   (SELECT count(*) FROM holdfast_line n CROSS JOIN holdfast_ready r ON r.line = n.line
     WHERE n.q = holdfast_queue.q AND r.attempts > 0)
   + (SELECT count(*) FROM holdfast_later a WHERE a.q = holdfast_queue.q AND a.attempts > 0);
-CREATE INDEX holdfast_ready_tried ON holdfast_ready (seq) WHERE attempts > 0;
 
--- Ready jobs that were not due when they were created; the others waited since then.
-CREATE INDEX holdfast_ready_due ON holdfast_ready (line, run_at) WHERE run_at IS NOT NULL;
+-- Ready jobs that were not due when they were created, or were tried before; the others waited since then
+-- and need no row. Two partial indexes of the ready ones said the same, and cost every insert and every
+-- lease three hundredths of their time for opening them.
+UPDATE holdfast_ready SET run_at = (SELECT created_at FROM holdfast_job j WHERE j.seq = holdfast_ready.seq)
+  WHERE run_at IS NULL AND attempts > 0;
+CREATE TABLE holdfast_due (
+  line INTEGER NOT NULL,
+  run_at INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  attempts INTEGER NOT NULL,
+  PRIMARY KEY (line, run_at, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX holdfast_due_tried ON holdfast_due (seq) WHERE attempts > 0;
+INSERT INTO holdfast_due SELECT line, run_at, seq, attempts FROM holdfast_ready WHERE run_at IS NOT NULL;
 
 -- The dead and the cancelled once more, with everything they are looked for by. It takes the place of an
 -- index over the finished ones: those who died are few, and what is asked about them is manifold.

@@ -2,7 +2,7 @@
  * Since when the longest waiting ready job of each queue waits, without an index that every insert would
  * pay for. A job that was due when it was created waits since then, and jobs are numbered in that order:
  * so of each line and priority the first such job is enough. The others, which were delayed or came back,
- * are in a small index of their own, by the time they were due.
+ * are in a small table of their own, by the time they were due.
  *
  * Exact, unless one line has very many of those others in front: of each line and priority only the first
  * `LOOK_AT_MOST` jobs are asked whether they were due when they were created.
@@ -30,8 +30,8 @@ const SINCE_CREATED = `
     WHERE f.run_at IS NULL ORDER BY f.seq LIMIT 1)
   WHERE s.prio IS NOT NULL GROUP BY s.q`;
 const SINCE_DUE = `
-  SELECT n.q, min((SELECT r.run_at FROM holdfast_ready r INDEXED BY holdfast_ready_due
-    WHERE r.line = n.line AND r.run_at IS NOT NULL ORDER BY r.run_at LIMIT 1))
+  SELECT n.q, min((
+    SELECT d.run_at FROM holdfast_due d WHERE d.line = n.line ORDER BY d.run_at LIMIT 1))
   FROM holdfast_line n WHERE n.state <> 0 GROUP BY n.q`;
 
 /** By the number of the queue. */

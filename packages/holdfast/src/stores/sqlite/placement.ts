@@ -4,6 +4,7 @@
  */
 import { WAKE_AHEAD_MS } from "../../core/line.ts";
 import type { FinishedStatus } from "../../core/job.ts";
+import { addDue } from "./due-jobs.ts";
 import { freeKey, UNTIL_FINISHED } from "./keys.ts";
 import type { Line } from "./line-book.ts";
 import type { Queue } from "./queue-book.ts";
@@ -85,6 +86,7 @@ export function standInLine(tx: Transaction, queue: Queue, group: string, job: M
   }
   const line = tx.lines.findOrAdd(queue, group);
   tx.db.run(ADD_READY, line.line, prio, seq, ...state, runAt, flags);
+  addDue(tx, line, job);
   queue.add("ready", 1);
   tx.lines.gotReady(line);
   tx.wokenQueues.add(queue.name);
@@ -103,6 +105,7 @@ export function moveDue(tx: Transaction, queue: Queue, atMost: number): void {
     const state = [attempts, maxAttempts, crashes, fence, settledFence] as const;
     tx.db.run(DROP_LATER, seq);
     tx.db.run(ADD_READY, line.line, prio, seq, ...state, runAt, flags);
+    addDue(tx, line, { seq, runAt, attempts });
     tx.lines.gotReady(line);
   }
   if (due.length === 0) return;
