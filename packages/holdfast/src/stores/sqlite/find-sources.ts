@@ -12,6 +12,7 @@
 import { JOB_STATUSES, type JobStatus } from "../../core/job.ts";
 import type { PageRequest } from "../../core/store.ts";
 import type { Connection } from "./connection.ts";
+import { conditionsFor } from "./find-conditions.ts";
 import type { Asked, AskedFilter, Columns, Condition } from "./find-conditions.ts";
 import { newestInLine } from "./newest-in-line.ts";
 import { STATUS_CODES, STATUSES } from "./status-codes.ts";
@@ -54,6 +55,8 @@ const PLAIN = {
   ...{ walkAtMost: WALK_AT_MOST, readAtMost: READ_AT_MOST },
 } as const satisfies Partial<Source>;
 
+const NOT_FINISHED: Columns = { finishedAt: null };
+
 export function sourcesFor(look: Look, statuses: readonly JobStatus[]): Source[] {
   const isAll = statuses.length === JOB_STATUSES.length;
   if (isAll && look.queue === null) return [everything(statuses)];
@@ -75,7 +78,7 @@ function everything(statuses: readonly JobStatus[]): Source {
   const isOneOf = `coalesce(d.status, iif(p.seq IS NULL, 0, 4)) IN (${codes})`;
   const isAll = statuses.length === JOB_STATUSES.length;
   const also = isAll ? [] : [{ sql: isOneOf, values: [] }];
-  return { ...PLAIN, table: "holdfast_job s", columns, also, walkAtMost: READ_AT_MOST };
+  return { ...PLAIN, table: "holdfast_job s", columns, also };
 }
 
 /** All that run now are few enough for any question. */
@@ -136,20 +139,24 @@ function readyOf(look: Look, count: number): Source {
   }
   if (filter.group !== undefined) {
     const line = db.value(LINE, queue, filter.group) as number | undefined;
-    return newestOf(look, line === undefined ? [] : [line]);
+    return newestOf(look, line === undefined ? [] : [line], ["queue", "group"]);
   }
   if (count <= GATHER_AT_MOST) {
     return listed(look, db.rows<[number]>(READY_IN).all(queue).flat(), ["queue"]);
   }
   const lines = db.rows<[number]>(LINES).all(queue).flat();
-  return lines.length > LINES_AT_MOST ? everything(["queued"]) : newestOf(look, lines);
+  return lines.length > LINES_AT_MOST ? everything(["queued"]) : newestOf(look, lines, ["queue"]);
 }
 
 /** The first jobs of these lines in the order of the page, as many as one step reads. */
-function newestOf(look: Look, lines: readonly number[]): Source {
-  const { order = "newest" } = look.page;
-  const how = { order, after: look.after, atMost: READ_AT_MOST + 1 };
-  return listed(look, newestInLine(look.db, lines, how));
+function newestOf(look: Look, lines: readonly number[], decided: readonly Asked[]): Source {
+  const { order = "newest", limit } = look.page;
+  const isAllDecided = conditionsFor(look, { columns: NOT_FINISHED, decided })?.length === 0;
+  const atMost = Math.min(isAllDecided ? limit : READ_AT_MOST, READ_AT_MOST) + 1;
+  const seqs = newestInLine(look.db, lines, { order, after: look.after, atMost });
+  // One more than the page says that there is more.
+  const cutAt = seqs.length < atMost ? null : (seqs.at(-1) ?? null);
+  return { ...listed(look, seqs, decided), cutAt };
 }
 
 /** Numbers that were gathered: those of the page and beyond, as many as one step reads. */
@@ -161,8 +168,7 @@ function listed(look: Look, seqs: readonly number[], decided: readonly Asked[] =
   const part = left.slice(0, READ_AT_MOST);
   const cutAt = left.length > part.length ? (part.at(-1) ?? null) : null;
   const table = "(SELECT value AS seq FROM json_each(?)) s";
-  const columns = { finishedAt: null };
-  return { ...PLAIN, table, values: [JSON.stringify(part)], columns, decided, cutAt };
+  return { ...PLAIN, table, values: [JSON.stringify(part)], columns: NOT_FINISHED, decided, cutAt };
 }
 
 // ── finished ────────────────────────────────────────────────────────────────────────────────────
@@ -171,6 +177,8 @@ const SUCCEEDED = `s.status = ${STATUS_CODES.succeeded}`;
 const SUCCEEDED_IN = `
   SELECT s.seq FROM holdfast_done s WHERE s.q = ? AND ${SUCCEEDED}
     AND s.finished_at >= ? AND s.finished_at < ? LIMIT ${GATHER_AT_MOST + 1}`;
+
+const HOW_MANY_SUCCEEDED = "SELECT succeeded FROM holdfast_queue WHERE q = ?";
 
 function succeeded(look: Look): Source {
   const { db, queue, filter, frozenAt } = look;
@@ -182,6 +190,8 @@ function succeeded(look: Look): Source {
     also: [{ sql: SUCCEEDED, values: [] }],
   };
   if (queue === null) return walk;
+  const isWhole = filter.finishedFrom === undefined && filter.finishedTo === undefined;
+  if (isWhole && Number(db.value(HOW_MANY_SUCCEEDED, queue)) > GATHER_AT_MOST) return walk;
   const { finishedFrom = Number.MIN_SAFE_INTEGER, finishedTo = Number.MAX_SAFE_INTEGER } = filter;
   const rows = db.rows<[number]>(SUCCEEDED_IN).all(queue, finishedFrom, finishedTo);
   if (rows.length > GATHER_AT_MOST) return walk;
@@ -206,6 +216,7 @@ function unhappy({ db, queue, filter }: Look, code: number): Source {
   let best: Source = {
     ...PLAIN,
     ...{ table: "holdfast_unhappy s", sql: has, columns: UNHAPPY_COLUMNS },
+    walkAtMost: 2 * WALK_AT_MOST,
   };
   let fewest = Infinity;
   const consider = (source: Source): void => {

@@ -31,11 +31,11 @@ async function firstPage(filter: JobFilter): Promise<JobPage> {
 describe("a look at many jobs", () => {
   it("for what is not there ends in steps, each with a cursor but the last", async () => {
     await addFinished(12_000);
-    let page = await firstPage({ type: "unheard.of" });
+    let page = await firstPage({ worker: "unheard-of" });
     let steps = 1;
     for (; page.nextCursor !== null; steps++) {
       assert.deepEqual(page.jobs, []);
-      page = await store.find({ type: "unheard.of" }, { limit: 10, cursor: page.nextCursor });
+      page = await store.find({ worker: "unheard-of" }, { limit: 10, cursor: page.nextCursor });
     }
     assert.equal(steps, 2);
   });
