@@ -49,6 +49,7 @@ DECLARE
   v_count integer := cardinality(p_id);
   v_is_bounded boolean;
   v_is_old boolean;
+  v_is_ringed boolean;
   v_bounded integer[];
   v_added bigint[];
   v_known uuid[];
@@ -64,8 +65,9 @@ BEGIN
   -- Ids begin with their time, so a new one is nearly always newer than all that are remembered.
   SELECT p_is_bounded AND EXISTS (SELECT 1 FROM holdfast.queue
       WHERE q = ANY (p_q) AND max_waiting IS NOT NULL),
-    p_first <= (SELECT id FROM holdfast.gone ORDER BY id DESC LIMIT 1)
-  INTO v_is_bounded, v_is_old;
+    p_first <= (SELECT id FROM holdfast.gone ORDER BY id DESC LIMIT 1),
+    EXISTS (SELECT 1 FROM holdfast.queue WHERE q = ANY (p_q) AND has_ring)
+  INTO v_is_bounded, v_is_old, v_is_ringed;
   IF v_is_bounded THEN
     v_bounded := (SELECT array_agg(q ORDER BY q) FROM holdfast.queue
       WHERE q = ANY (p_q) AND max_waiting IS NOT NULL);
@@ -237,6 +239,8 @@ BEGIN
   ELSE
     codes := NULL;
   END IF;
+
+  IF v_is_ringed THEN PERFORM holdfast.open_lines(p_q, p_grp); END IF;
 
   -- What nearly every call is: all are due at once, and none has a past.
   IF p_delay IS NULL AND p_run_at IS NULL AND p_status IS NULL AND NOT p_is_late THEN

@@ -9,7 +9,7 @@
 import { FINISHED_STATUSES, type FinishedStatus } from "../../core/job.ts";
 import type { Retention } from "../../core/store.ts";
 import type { Database } from "./database.ts";
-import { sweepLines } from "./lines.ts";
+import { sweepLines } from "./sweep-lines.ts";
 import { number, text } from "./row-values.ts";
 import { HAS_PAST, STATUS_CODES } from "./placement.ts";
 import { FOLD_TALLY, IS_TALLY_LONG } from "./tally.ts";
