@@ -26,47 +26,34 @@ const MOST_STEPS = 500;
 const REOPEN_AT_MOST = 200;
 /** Lines that one step of a pass looks at, and the time between two passes. */
 const LINES_A_STEP = 500;
-const FIRST_WAIT_MS = 1_000;
+const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 60_000;
 /** Held lines looked at for a ready job. Behind them the end of the last one is answered, which is early. */
 const LOOK_AT_HELD = 100;
 
-/** Of a line `l` in the queue's default: how many leases it may have. */
-const CAP = "coalesce(l.max_active, p_per_group)";
 const ACTIVE = (line: string): string =>
   `(SELECT count(*) FROM holdfast.leased x WHERE x.q = p_q AND x.grp = ${line}.grp)`;
-/** 1 or 0. `o`: the row, `h`: its first ready job, `l`: its settings. */
-const IS_OPEN = `(h.head IS NOT NULL AND coalesce(l.held_until, 0) <= p_now AND CASE
-      WHEN ${CAP} IS NULL THEN true WHEN p_free THEN false ELSE ${CAP} > ${ACTIVE("o")} END)::integer`;
 
-function step(after: string, rows: string): string {
-  return `SELECT o.grp, h.head, l.weight, ${CAP} AS cap, ${IS_OPEN} AS open
-    FROM (SELECT x.grp FROM holdfast.open_line x WHERE x.q = p_q AND ${after} ${rows}
-        AND (p_until IS NULL OR x.grp < p_until) ORDER BY x.q, x.grp LIMIT 1) o
-    LEFT JOIN LATERAL (SELECT r.ctid AS head FROM holdfast.ready r
-      WHERE r.q = p_q AND r.grp = o.grp ORDER BY r.q, r.grp, r.prio, r.seq LIMIT 1) h ON true
-    LEFT JOIN LATERAL (SELECT * FROM holdfast.line s
-      WHERE s.q = p_q AND s.grp = o.grp OFFSET 0) l ON true`;
-}
-
-/** `rows`: which of them are looked at. */
-function walk(rows: string): string {
-  return `WITH RECURSIVE walk AS (
-    SELECT f.grp, f.head, 1 AS step, f.weight, f.cap, f.open
-    FROM (${step("x.grp >= p_from", rows)}) f
-    UNION ALL
-    SELECT n.grp, n.head, w.step + 1, n.weight, n.cap, w.open + n.open
-    FROM walk w CROSS JOIN LATERAL (${step("x.grp > w.grp", rows)}) n
-    WHERE w.open < p_want AND w.step < ${MOST_STEPS}),
-  seen AS (
-    SELECT w.*, w.open - coalesce(lag(w.open) OVER (ORDER BY w.step), 0) AS is_open FROM walk w)
-  SELECT array_agg(s.grp ORDER BY s.step) FILTER (WHERE s.is_open = 1),
-    array_agg(s.head ORDER BY s.step) FILTER (WHERE s.is_open = 1),
-    array_agg(coalesce(s.weight, 1) ORDER BY s.step) FILTER (WHERE s.is_open = 1),
-    array_agg(s.cap ORDER BY s.step) FILTER (WHERE s.is_open = 1),
-    CASE WHEN max(s.step) >= ${MOST_STEPS} THEN max(s.grp) END,
-    array_agg(s.grp) FILTER (WHERE s.is_open = 0 AND NOT (p_free AND s.cap IS NOT NULL))
-  INTO groups, heads, weights, caps, passed, closed FROM seen s`;
+/** The next lines of the ring with all that a lease asks of them. `rows`: which are looked at. */
+function page(rows: string): string {
+  return `SELECT array_agg(s.grp) FILTER (WHERE s.open) AS groups,
+        array_agg(s.head) FILTER (WHERE s.open) AS heads,
+        array_agg(s.weight) FILTER (WHERE s.open) AS weights,
+        array_agg(s.cap) FILTER (WHERE s.open) AS caps,
+        array_agg(s.grp) FILTER (WHERE NOT s.open AND NOT (p_free AND s.cap IS NOT NULL)) AS closed,
+        count(*) AS n, max(s.grp) AS last
+      INTO v_page
+      FROM (SELECT o.grp, h.head, coalesce(l.weight, 1) AS weight, c.cap,
+          h.head IS NOT NULL AND coalesce(l.held_until, 0) <= p_now AND CASE
+            WHEN c.cap IS NULL THEN true WHEN p_free THEN false ELSE c.cap > ${ACTIVE("o")} END AS open
+        FROM (SELECT DISTINCT ON (x.q, x.grp) x.grp FROM holdfast.open_line x
+          WHERE x.q = p_q AND x.grp >= v_from ${rows} AND (p_until IS NULL OR x.grp < p_until)
+          ORDER BY x.q, x.grp LIMIT v_size) o
+        LEFT JOIN LATERAL (SELECT r.ctid AS head FROM holdfast.ready r
+          WHERE r.q = p_q AND r.grp = o.grp ORDER BY r.q, r.grp, r.prio, r.seq LIMIT 1) h ON true
+        LEFT JOIN LATERAL (SELECT y.* FROM holdfast.line y
+          WHERE y.q = p_q AND y.grp = o.grp OFFSET 0) l ON true
+        CROSS JOIN LATERAL (SELECT coalesce(l.max_active, p_per_group) AS cap) c OFFSET 0) s`;
 }
 
 export const RING_FUNCTIONS = `
@@ -159,8 +146,8 @@ BEGIN
   END IF;
   IF coalesce(cardinality(v_groups), 0) < ${LINES_A_STEP} THEN
     UPDATE holdfast.queue x SET ring_from = NULL,
-      ring_wait_ms = least(${LONGEST_WAIT_MS}, greatest(${FIRST_WAIT_MS}, 2 * x.ring_wait_ms)),
-      ring_due_at = p_now + least(${LONGEST_WAIT_MS}, greatest(${FIRST_WAIT_MS}, 2 * x.ring_wait_ms))
+      ring_wait_ms = least(${LONGEST_WAIT_MS}, greatest(${FIRST_WAIT_MS}, 4 * x.ring_wait_ms)),
+      ring_due_at = p_now + least(${LONGEST_WAIT_MS}, greatest(${FIRST_WAIT_MS}, 4 * x.ring_wait_ms))
     WHERE x.q = p_q;
   ELSE
     UPDATE holdfast.queue x SET ring_from = v_groups[${LINES_A_STEP}] || chr(1) WHERE x.q = p_q;
@@ -179,11 +166,38 @@ CREATE OR REPLACE FUNCTION holdfast.walk_ring(p_q integer, p_from text, p_until 
 LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
+DECLARE
+  v_from text := p_from;
+  v_size integer := p_want;
+  v_steps integer := 0;
+  v_page record;
 BEGIN
-  IF p_free THEN
-    ${walk("AND NOT x.is_capped")};
-  ELSE
-    ${walk("")};
+  LOOP
+    IF p_free THEN
+      ${page("AND NOT x.is_capped")};
+    ELSE
+      ${page("")};
+    END IF;
+    groups := groups || v_page.groups;
+    heads := heads || v_page.heads;
+    weights := weights || v_page.weights;
+    caps := caps || v_page.caps;
+    closed := closed || v_page.closed;
+    v_steps := v_steps + v_page.n;
+    EXIT WHEN v_page.n < v_size OR cardinality(groups) >= p_want;
+    -- It has passed some by: the next page is larger, so that many of them are few pages.
+    v_size := least(2 * v_size + 8, ${MOST_STEPS} - v_steps);
+    IF v_size <= 0 THEN
+      passed := v_page.last;
+      EXIT;
+    END IF;
+    v_from := v_page.last || chr(1);
+  END LOOP;
+  IF cardinality(groups) > p_want THEN
+    groups := groups[1:p_want];
+    heads := heads[1:p_want];
+    weights := weights[1:p_want];
+    caps := caps[1:p_want];
   END IF;
 END $$;
 
