@@ -13,7 +13,7 @@ import { serverUrl } from "./server-desk.ts";
 
 const TABLES =
   `queue line hold job ready delayed leased done tally tally_late job_details step log attempt
-  key gone outbox ledger record disowned open_line`.split(/\s+/);
+  key gone outbox ledger record disowned open_line queue_block`.split(/\s+/);
 
 /** The counts that are kept, and those that are counted. They must never differ. */
 const TALLY = `

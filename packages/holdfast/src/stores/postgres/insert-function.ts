@@ -18,6 +18,7 @@
  * here, that is for the caller to say.
  */
 import { CLOCK_US, eachOf, PINNED } from "./pinned.ts";
+import { NOTE_BLOCKS } from "./queue-blocks.ts";
 import { countUp } from "./tally.ts";
 
 /** The key `k` of an item `u` is free, its own, or of one behind it in this call. */
@@ -203,6 +204,7 @@ BEGIN
   ELSE
     seqs := ARRAY(SELECT nextval('holdfast.job_seq') FROM generate_series(1, v_count));
   END IF;
+${NOTE_BLOCKS}
   INSERT INTO holdfast.job (seq, created_at, q, prio, id, grp, type, payload, key, key_life,
     key_hash, tags, meta, trace)
   SELECT u.seq, coalesce(u.created, v_now), u.q, u.prio, u.id, u.grp, u.type, u.payload, u.key,

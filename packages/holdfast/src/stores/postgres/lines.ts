@@ -24,7 +24,7 @@ const ADD_LINES = `
   SELECT u.q, u.grp FROM unnest($1::integer[], $2::text[]) AS u (q, grp)
   GROUP BY u.q, u.grp ORDER BY u.q, u.grp
   ON CONFLICT (q, grp) DO UPDATE SET held_until = l.held_until`;
-const NOTE_SET = "UPDATE holdfast.queue SET is_set = true WHERE q = ANY ($1) AND NOT is_set";
+const NOTE_SET = "UPDATE holdfast.queue SET is_set = true, set_at = $2 WHERE q = ANY ($1)";
 /** The ring is made by the leases that come, in steps; see `line-ring.ts`. */
 const NOTE_LINES = `
   UPDATE holdfast.queue x SET has_lines = true, has_ring = true,
@@ -209,7 +209,7 @@ function patch(
 /** The caller has locked the queues. */
 async function addLines(tx: Transaction, changes: readonly Numbered<LineRef>[]): Promise<void> {
   if (changes.length === 0) return;
-  await tx.rows(NOTE_SET, [queuesOf(changes)]);
+  await tx.rows(NOTE_SET, [queuesOf(changes), tx.now]);
   const ofLines = changes.filter(isOfLine);
   if (ofLines.length === 0) return;
   await tx.rows(ADD_LINES, lineColumns(ofLines));

@@ -16,12 +16,13 @@ import { DISOWN_FUNCTION } from "./disown.ts";
 import { INSERT_FUNCTION } from "./insert-function.ts";
 import { LEASE_FUNCTION } from "./lease-function.ts";
 import { RING_FUNCTIONS } from "./line-ring.ts";
+import { PRUNE_FUNCTION } from "./prune-function.ts";
 import { SWAP_FUNCTION } from "./records.ts";
 import { REAP_FUNCTIONS } from "./reap.ts";
 import { RENEW_FUNCTION } from "./renew-function.ts";
 import { isTrue, number } from "./row-values.ts";
 import { SchemaName } from "./schema-name.ts";
-import { DISOWNING, LINE_RING } from "./schema-additions.ts";
+import { DISOWNING, LINE_RING, LOOKING } from "./schema-additions.ts";
 import { TABLES, VACUUM_SETTINGS } from "./schema.ts";
 import { SETTLE_FUNCTION } from "./settle-function.ts";
 import { TALLY_FUNCTIONS } from "./tally.ts";
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly string[] = [
   `${TABLES}\n${VACUUM_SETTINGS}\n`,
   DISOWNING,
   LINE_RING,
+  LOOKING,
 ];
 
 /** Raised whenever the text of a function changes. */
@@ -54,6 +56,7 @@ export const FUNCTIONS = [
   SWAP_FUNCTION,
   VIEW_FUNCTION,
   COUNT_FUNCTION,
+  PRUNE_FUNCTION,
 ].join("\n");
 
 interface Versions {

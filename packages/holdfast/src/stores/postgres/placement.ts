@@ -64,12 +64,20 @@ const ADD_READY = `
   SELECT holdfast.open_lines(array_agg(p.q), array_agg(p.grp)) FROM placed p
   WHERE (SELECT x.has_ring FROM holdfast.queue x WHERE x.q = p.q)`;
 const ADD_DELAYED = `INSERT INTO holdfast.delayed ${COLUMNS}`;
+/** A dead or cancelled job takes along what people look for it by. */
 const ADD_DONE = `
   INSERT INTO holdfast.done (seq, q, attempts, max_attempts, crashes, fence, settled_fence, run_at,
-    flags, status, finished_at, started_at, worker, result, result_dropped)
-  SELECT * FROM unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::integer[],
+    flags, status, finished_at, started_at, worker, result, result_dropped, id, grp, type, tags,
+    created_at, category, fingerprint)
+  SELECT u.*, j.id, j.grp, j.type, j.tags, j.created_at, t.category, t.fingerprint FROM unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::integer[],
     $6::bigint[], $7::bigint[], $8::bigint[], $9::integer[], $10::smallint[], $11::bigint[],
-    $12::bigint[], $13::text[], $14::text[], $15::boolean[])`;
+    $12::bigint[], $13::text[], $14::text[], $15::boolean[]) AS u (seq, q, attempts, max_attempts,
+    crashes, fence, settled_fence, run_at, flags, status, finished_at, started_at, worker, result,
+    result_dropped)
+  LEFT JOIN LATERAL (SELECT * FROM holdfast.job x
+    WHERE x.seq = u.seq AND u.status > 1 OFFSET 0) j ON true
+  LEFT JOIN LATERAL (SELECT * FROM holdfast.job_details x
+    WHERE x.seq = u.seq AND u.status > 1 OFFSET 0) t ON true`;
 
 /** A queued job stands in its line once it is due, and among the delayed before. */
 export async function placeInLine(tx: Transaction, jobs: readonly Moving[]): Promise<void> {

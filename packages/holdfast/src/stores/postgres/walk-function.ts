@@ -42,6 +42,34 @@ BEGIN
   RETURN v_moved;
 END $$;
 
+-- The same for all queues, the longest due first: for those that no worker asks for.
+CREATE OR REPLACE FUNCTION holdfast.move_all_due(p_now bigint, p_most integer) RETURNS integer
+LANGUAGE plpgsql
+${PINNED}
+AS $$
+DECLARE
+  v_queues integer[];
+  v_groups text[];
+BEGIN
+  WITH moved AS (
+    DELETE FROM holdfast.delayed d WHERE d.seq = ANY (ARRAY(
+      SELECT x.seq FROM holdfast.delayed x WHERE x.run_at <= p_now
+      ORDER BY x.run_at, x.seq LIMIT p_most FOR UPDATE SKIP LOCKED))
+    RETURNING d.*),
+  placed AS (
+    INSERT INTO holdfast.ready (q, grp, prio, seq, fence, settled_fence, run_at, attempts,
+      max_attempts, crashes, flags)
+    SELECT m.q, m.grp, m.prio, m.seq, m.fence, m.settled_fence, m.run_at, m.attempts,
+      m.max_attempts, m.crashes, m.flags
+    FROM moved m RETURNING q, grp)
+  SELECT array_agg(p.q), array_agg(p.grp) INTO v_queues, v_groups FROM placed p;
+  IF v_queues IS NULL THEN RETURN 0; END IF;
+  PERFORM holdfast.open_lines(v_queues, v_groups);
+  PERFORM holdfast.count_up(false, array_agg(c.q), array_agg(c.n), array_agg(-c.n), NULL, NULL, NULL)
+  FROM (SELECT u.q, count(*) AS n FROM unnest(v_queues) AS u (q) GROUP BY u.q) c;
+  RETURN cardinality(v_queues);
+END $$;
+
 -- Due jobs that somebody else is just moving are in no line that we can see: a lease that did not wait
 -- for them would take a later job of their line. Not for long: whoever moves them may have been stopped
 -- half way. Two who wait for each other give up like that too.
