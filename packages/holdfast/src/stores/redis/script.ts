@@ -11,6 +11,8 @@ export type ScriptName = Exclude<
   | "clock"
   | "header"
   | "queue"
+  | "ring"
+  | "places"
   | "job"
   | "gates"
   | "updates"

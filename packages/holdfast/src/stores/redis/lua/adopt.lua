@@ -9,7 +9,7 @@
 --          finishedAt (-1: now), body, then counted lists: details (letter, text), steps (name, value),
 --          logs (line), history (packed)
 -- returns  as insert
--- include: clock header queue job insert-one
+-- include: clock header queue ring places job insert-one
 local elsewhere = arg() == '1'
 local refused = {}
 

@@ -4,7 +4,7 @@
 --
 -- KEYS     root, then the queues
 -- returns  per queue: ready, delayed, processing, succeeded, dead, cancelled
--- include: clock header queue
+-- include: clock header queue ring places
 local reply = {}
 for index = 1, #KEYS - 1 do
   local q = queue_at(index)

@@ -4,7 +4,7 @@
 -- KEYS     root, queue
 -- ARGV     clock, newest 0|1, where to begin (a score of ZRANGE), how many, how many to look at; filter
 -- returns  { the number of the last job looked at, or "" if there is none beyond, id, number, … }
--- include: clock header queue filter
+-- include: clock header queue ring places filter
 local q = queue_at(1)
 local is_newest, from, limit, look = arg() == '1', arg(), number_arg(), number_arg()
 local filter = read_filter()

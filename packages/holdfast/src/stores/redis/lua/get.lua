@@ -4,7 +4,7 @@
 -- KEYS     root, then the queues
 -- ARGV     clock, whole 0|1; ids
 -- returns  per id: {} unknown, { 0 } pruned, or { queue, header, body, details, steps, logs, history }
--- include: clock header queue job
+-- include: clock header queue ring places job
 local whole = arg() == '1'
 local count = #KEYS - 1
 

@@ -7,7 +7,7 @@
 -- ARGV     clock, remembersMs, how many; shelves: queue, status, counted policies (olderThanMs or "",
 --          keep or "")
 -- returns  { how many were deleted, is there more to clear 0|1 }
--- include: clock header queue job holds disowned
+-- include: clock header queue ring places job holds disowned
 local SWEEP = 500
 local remembers_ms, limit = number_arg(), number_arg()
 

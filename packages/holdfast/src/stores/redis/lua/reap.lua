@@ -5,7 +5,7 @@
 -- KEYS     root, then the queues
 -- ARGV     clock, how many
 -- returns  { queues to wake, queue, id, header, charged 0|1, … }
--- include: clock header queue job disowned
+-- include: clock header queue ring places job disowned
 local CRASHED = 3
 local limit = number_arg()
 local expired = {}
