@@ -67,12 +67,12 @@ export class Server {
   ): Promise<Reply> {
     const bases = queues.map((queue) => this.keys.base(queue));
     const root = this.isCluster ? (bases[0] ?? this.keys.home) : this.keys.home;
-    return this.#run(name, [root, ...bases], args);
+    return this.#run(name, [`${root}m`, ...bases], args);
   }
 
   /** Runs a script on what belongs to no queue, or on what is kept beside one. */
   async onRoot(name: ScriptName, root: string, args: readonly Arg[]): Promise<Reply> {
-    return this.#run(name, [root], args);
+    return this.#run(name, [`${root}m`, root], args);
   }
 
   async command(command: string, ...args: Arg[]): Promise<Reply> {

@@ -332,6 +332,6 @@ if at_most > 0 and taken_count < at_most and not is_over and not kept_of(q).hung
   redis.call('HSET', q.m, 'hungry', '1')
 end
 if vt and q.vt ~= vt then redis.call('HSET', q.m, 'vt', text_of(q.vt)) end
--- An idle worker that asks again and again writes nothing.
-if taken_count > 0 then save_clock() end
+-- An idle worker that asks again and again writes nothing; but a clock that is ahead must go on.
+if taken_count > 0 or ahead then save_clock() end
 return reply
