@@ -74,7 +74,9 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
     await closing;
     if (life !== null) return;
     const { wait = null, now = null } = options;
-    const opened = await openServer({ place: options, keys, deadlineMs, wait, now });
+    const onReplica = (): void => life?.listener.renew();
+    const settings = { keys, deadlineMs, wait, now, onReplica };
+    const opened = await openServer({ place: options, ...settings });
     const { server, client } = opened;
     const queues = new QueueBook(server);
     const listener = new Listener({

@@ -12,6 +12,7 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { Arg, ClientLike, Reply } from "./client-like.ts";
 import { connected, late } from "./connected.ts";
+import { connectionsOf } from "./connection.ts";
 import type { Keys } from "./keys.ts";
 import { codeOf, storeError } from "./redis-error.ts";
 import { script, type ScriptName } from "./script.ts";
@@ -31,6 +32,8 @@ export interface ServerOptions {
   readonly wait: WaitOptions | null;
   /** A test's clock in milliseconds. */
   readonly now: (() => number) | null;
+  /** The server has become a replica of another one. */
+  readonly onReplica?: () => void;
 }
 
 export class Server {
@@ -125,8 +128,19 @@ export class Server {
     try {
       return await withDeadline(send(), left, () => late(deadlineMs, { mayHaveHappened: true }));
     } catch (error) {
+      if (codeOf(error) === "READONLY") this.#leaveReplica();
       throw storeError(error);
     }
+  }
+
+  /**
+   * The address was the primary's, and this connection leads to where that was: after a planned failover the
+   * old primary lives on as a replica and cuts no one off. A new connection finds the new primary.
+   */
+  #leaveReplica(): void {
+    if (this.isCluster) return;
+    for (const { stream } of connectionsOf(this.#options.client)) stream?.destroy();
+    this.#options.onReplica?.();
   }
 
   /** All who wait for a connection wait for the same one. */
