@@ -23,6 +23,7 @@ export type ScriptName = Exclude<
   | "disowned"
   | "ledger"
   | "record"
+  | "retention"
 >;
 
 export interface Script {

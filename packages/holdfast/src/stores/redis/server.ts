@@ -36,6 +36,14 @@ export interface ServerOptions {
   readonly onReplica?: () => void;
 }
 
+const LOOKED_AT = 500;
+const CALLS_AT_ONCE = 100;
+
+function chunksOf<T>(items: readonly T[], size: number): T[][] {
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
+}
+
 export class Server {
   readonly keys: Keys;
   readonly isCluster: boolean;
@@ -60,6 +68,15 @@ export class Server {
   slots(queues: readonly string[]): (readonly string[])[] {
     if (queues.length === 0) return [];
     return this.isCluster ? queues.map((queue) => [queue]) : [queues];
+  }
+
+  /**
+   * The same for looking at any number of queues: what one script looks at keeps the server for a few
+   * milliseconds, and so many scripts go out at once.
+   */
+  inTurns(queues: readonly string[]): (readonly (readonly string[])[])[] {
+    const slots = this.isCluster ? this.slots(queues) : chunksOf(queues, LOOKED_AT);
+    return chunksOf(slots, this.isCluster ? CALLS_AT_ONCE : 1);
   }
 
   /** Runs a script on queues of one slot. */

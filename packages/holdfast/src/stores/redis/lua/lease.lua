@@ -217,6 +217,7 @@ local lease_until = instant_after(lease_ms)
 local parts_begun = {}
 local function begin(moving)
   local h = unpack_moving(moving)
+  local was_tried = h.attempts > 0
   unset(h, LEASE_SPENT)
   if h.crashes > 0 then set(h, UNSTARTED) end
   if h.attempts < h.max_attempts then
@@ -229,6 +230,7 @@ local function begin(moving)
   local begun = pack_moving(h, #worker)
   parts_begun[#parts_begun + 1] = begun
   return { moving = begun, cut = -h.worker_size - 1, number = #parts_begun, sizes = {}, h = h,
+    was_tried = was_tried,
     has_more = has(h, HAS_DETAILS) or has(h, HAS_STEPS) }
 end
 
@@ -248,7 +250,7 @@ local reply = { '', capped_taken, is_over and 1 or 0, more, parts_begun, long }
 
 if taken_count > 0 then
   local headers, bodies = redis.call('HMGET', q.h, unpack(ids)), redis.call('HMGET', q.b, unpack(ids))
-  local written, leased, known = {}, {}, {}
+  local written, leased, known, tried = {}, {}, {}, {}
   local parts, first, last, text_size = {}, 1, 0, 0
   local until_text = text_of(lease_until)
   local moving, begun
@@ -265,6 +267,7 @@ if taken_count > 0 then
     written[pair - 1], written[pair] = id, begun.moving .. stays .. worker
     leased[pair - 1], leased[pair] = until_text, members[index]
     if begun.has_more then add_more(index, id, begun.h) end
+    if begun.was_tried then tried[#tried + 1] = id end
     local body_size = #body
     if body_size > LONG then
       long[#long + 1] = body
@@ -287,6 +290,8 @@ if taken_count > 0 then
   if last >= first then reply[#reply + 1] = table.concat(parts, '', first, last) end
   redis.call('HSET', q.h, unpack(written))
   redis.call('ZADD', q.a, unpack(leased))
+  if #tried > 0 then redis.call('ZREM', q.rt, unpack(tried)) end
+  note_lease(q, lease_until)
   change_active(q, q.taken, 1)
   q.taken = {}
 end

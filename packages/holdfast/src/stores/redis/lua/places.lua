@@ -33,12 +33,16 @@ local function place(q, group, priority, run_at, member)
   end
   if run_at <= now + 1000 then q.wakes = true end
 end
+
+-- `rt` has the queued jobs with attempts behind them, by their running number. Others pay nothing for it.
 local function place_in_line(q, id, h)
+  if h.attempts > 0 then redis.call('ZADD', q.rt, seq_of(h.age), id) end
   place(q, h.group, h.priority, h.run_at, h.age .. id)
 end
 
 local function leave_line(q, id, h)
   local member = h.age .. id
+  if h.attempts > 0 then redis.call('ZREM', q.rt, id) end
   if redis.call('ZREM', q.d, member) == 1 then return end
   local line = q.r .. h.group
   redis.call('ZREM', line, member)
@@ -91,12 +95,51 @@ local function shelf_of(q, status)
   end
   return shelf
 end
-local function place_finished(q, status, finished_at, member)
-  add(shelf_of(q, status), finished_at, member)
+
+-- What is looked for among many others is listed a second time: dead and cancelled jobs by their running
+-- number in `z:<status>`; dead ones also by what they have in common, `dk:<letter><word>` by when they died,
+-- and how many have each word in `dn:<letter>`. f fingerprint, c category, t type, g group. A word has "+" in
+-- front; "-" is none. Jobs that succeed pay nothing for it.
+local function failure_words(q, id, h)
+  local text = has(h, HAS_DETAILS) and redis.call('HGET', q.x, 'e' .. id)
+  local failure = text and cjson.decode(text) or {}
+  local function word(value) return type(value) == 'string' and '+' .. value or '-' end
+  return { f = word(failure.fingerprint), c = word(failure.category), t = '+' .. h.type, g = '+' .. h.group }
+end
+local function change_dead(q, id, h, is_dead)
+  local member = h.age .. id
+  for letter, word in pairs(failure_words(q, id, h)) do
+    local key = q.dk .. letter .. word
+    if is_dead then redis.call('ZADD', key, text_of(h.finished_at), member)
+    else redis.call('ZREM', key, member) end
+    local count = redis.call('ZCARD', key)
+    if count > 0 then redis.call('ZADD', q.dn .. letter, count, word)
+    else redis.call('ZREM', q.dn .. letter, word) end
+  end
+end
+
+local function list_ended(q, id, h)
+  if h.status == SUCCEEDED then return end
+  redis.call('ZADD', q.z .. STATUS_LETTER[h.status], seq_of(h.age), id)
+  if h.status == DEAD then change_dead(q, id, h, true) end
+end
+
+local function place_finished(q, id, h)
+  add(shelf_of(q, h.status), text_of(h.finished_at), h.age .. id)
+  list_ended(q, id, h)
 end
 
 local function leave_finished(q, id, h)
   redis.call('ZREM', q.f .. STATUS_LETTER[h.status], h.age .. id)
+  if h.status == SUCCEEDED then return end
+  redis.call('ZREM', q.z .. STATUS_LETTER[h.status], id)
+  if h.status == DEAD then change_dead(q, id, h, false) end
+end
+
+-- On one server `{hf}:ra` has the queues with leases, each by a time before which none of them runs out. So
+-- reaping looks at the queues where one may have. Of a cluster each queue is asked.
+local function note_lease(q, lease_until)
+  if root ~= q.base then redis.call('ZADD', root .. 'ra', 'LT', text_of(lease_until), name_of(q)) end
 end
 
 -- Lets due jobs into their lines, at most so many. Nobody can tell when it happens: their place was

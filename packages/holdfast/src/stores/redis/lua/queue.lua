@@ -9,7 +9,7 @@ local function queue_of(base)
     d = base .. 'd', a = base .. 'a', k = base .. 'k', ke = base .. 'ke', t = base .. 't',
     te = base .. 'te', m = base .. 'm', n = base .. 'n', g = base .. 'g', gc = base .. 'gc',
     gp = base .. 'gp', gpc = base .. 'gpc', gf = base .. 'gf', gr = base .. 'gr', la = base .. 'la', lm = base .. 'lm', lw = base .. 'lw', hu = base .. 'hu',
-    ho = base .. 'ho', o = base .. 'o', w = base .. 'w', r = base .. 'r:', f = base .. 'f:', packed = {},
+    ho = base .. 'ho', o = base .. 'o', w = base .. 'w', rt = base .. 'rt', z = base .. 'z:', dk = base .. 'dk:', dn = base .. 'dn:', r = base .. 'r:', f = base .. 'f:', packed = {},
     headers = {}, dirty = {}, written = {}, ready = {}, gone = {}, left = {}, ended = {}, results = {},
     added_order = {}, added_bodies = {} }
   queues[base] = q
@@ -88,23 +88,35 @@ local function kept_of(q)
   local kept = q.kept
   if kept then return kept end
   local found = redis.call('HMGET', q.m, 'made', 'hungry', 'vt', 'maxActive', 'maxPerGroup',
-    'maxWaiting', 'heldUntil', 'large', 'gated')
+    'maxWaiting', 'heldUntil', 'large', 'gated', 'emptyAt')
   kept = { made = found[1], hungry = found[2], vt = tonumber(found[3]) or 0,
     max_active = tonumber(found[4]), max_per_group = tonumber(found[5]),
     max_waiting = tonumber(found[6]), held_until = tonumber(found[7]),
-    large = tonumber(found[8]) or 0, gated = found[9] }
+    large = tonumber(found[8]) or 0, gated = found[9], empty_at = found[10] }
   q.kept = kept
   return kept
+end
+
+-- Its name as it is in keys: `{hf:mail}:` of the store `{hf}:` is "mail".
+local function name_of(q)
+  return sub(q.base, #root, -3)
+end
+local function queue_named(name)
+  return queue_of(sub(root, 1, -3) .. ':' .. name .. '}:')
 end
 
 -- A queue exists from its first job or setting on. Answers whether it is new. On one server the store
 -- (`{hf}:`) lists its queues (`{hf:mail}:`) here; in a cluster its driver's side does.
 local function make_queue(q)
   local kept = kept_of(q)
+  if kept.empty_at then
+    redis.call('HDEL', q.m, 'emptyAt')
+    kept.empty_at = false
+  end
   if kept.made then return false end
   kept.made = '1'
   redis.call('HSET', q.m, 'made', '1')
-  if root ~= q.base then redis.call('SADD', root .. 'q', sub(q.base, #root, -3)) end
+  if root ~= q.base then redis.call('SADD', root .. 'q', name_of(q)) end
   return true
 end
 
