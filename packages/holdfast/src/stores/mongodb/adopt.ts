@@ -24,7 +24,7 @@ export async function adopt(
       db,
       jobs.map(({ queue }) => queue),
     ),
-    db.numbers.reserve(jobs.length),
+    db.reserve(jobs.length),
   ]);
   const documents = jobs.map((job, index) => adoptedDocument(job, { seq: first + index, now }));
   const results = await addDocuments(db, documents, { now });

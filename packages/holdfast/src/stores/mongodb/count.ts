@@ -5,10 +5,10 @@
 import { COUNTED_TO } from "../../core/line.ts";
 import type { JobRef, QueueCounts } from "../../core/store.ts";
 import type { Database } from "./database.ts";
-import { countReady } from "./fresh.ts";
+import { countReady } from "./packs/fresh.ts";
 import { LONG_PARTS } from "./job-view.ts";
 import { lookUp } from "./look-up.ts";
-import { seqAt } from "./packs.ts";
+import { seqAt } from "./packs/packs.ts";
 import { ENDED, isTombstone, type FreshPack, type JobDocument } from "./schema.ts";
 
 export async function count(db: Database): Promise<QueueCounts[]> {

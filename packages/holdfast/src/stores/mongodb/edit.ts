@@ -7,11 +7,11 @@ import { StoreUnavailableError } from "../../core/errors.ts";
 import { writeAlone } from "./alone.ts";
 import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { clearFresh } from "./fresh.ts";
+import { clearFresh } from "./packs/fresh.ts";
 import { lookUp } from "./look-up.ts";
 import { duplicatesIn, isDuplicateKey, isTooLate } from "./mongodb-error.ts";
 import type { AnyJob, JobDocument, Tombstone } from "./schema.ts";
-import { unpack } from "./unpack.ts";
+import { unpack } from "./packs/unpack.ts";
 
 /** What becomes of the fields of a job; null takes one away. */
 export type Changes = { -readonly [K in keyof Omit<JobDocument, "_id" | "v">]?: JobDocument[K] };

@@ -26,7 +26,7 @@ export async function append(
   db: Database,
   entries: readonly LedgerEntry[],
 ): Promise<("added" | "duplicate")[]> {
-  const { first, now } = await db.numbers.reserve(entries.length);
+  const { first, now } = await db.reserve(entries.length);
   const documents = entries.map((entry, index) =>
     entryDocument(entry, { seq: first + index, now }),
   );

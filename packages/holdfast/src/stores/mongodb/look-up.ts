@@ -1,8 +1,8 @@
 /** Jobs by their ids: as documents of their own, out of their packs, or as they wait. Reads only. */
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { freshJobs, packsWith } from "./fresh.ts";
-import { saidBy } from "./packs.ts";
+import { freshJobs, packsWith } from "./packs/fresh.ts";
+import { saidBy } from "./packs/packs.ts";
 import type { AnyJob, AnyPack } from "./schema.ts";
 import { wholeJob } from "./whole-job.ts";
 

@@ -19,7 +19,7 @@ import {
   type DbLike,
   type Document,
 } from "./driver-like.ts";
-import { Audience } from "./audience.ts";
+import { Head } from "./head.ts";
 import { KnownQueues } from "./known-queues.ts";
 import { codeOf, storeError } from "./mongodb-error.ts";
 import { COLLECTIONS, INDEXES, type CollectionName } from "./schema.ts";
@@ -85,12 +85,12 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     const memory = {
       known: new KnownQueues(),
       clearing: new Clearing(),
-      audience: new Audience(),
     };
-    const database = new Database({ ...settings, db, self: randomUUID(), ...memory });
+    const head = new Head({ ...settings, db });
+    const database = new Database({ ...settings, db, head, ...memory });
     const wake = await setUp(database);
     // Whoever comes later begins where the clock has been.
-    const [id] = await Promise.all([idOf(database), database.numbers.reserve(0)]);
+    const [id] = await Promise.all([idOf(database), database.reserve(0)]);
     return { db: database, wake, facts, id, release };
   } catch (error) {
     await release().catch(() => {});

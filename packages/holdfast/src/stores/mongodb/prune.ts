@@ -11,11 +11,11 @@ import { present, type Database } from "./database.ts";
 import { forgetDisowned } from "./disown.ts";
 import type { Document } from "./driver-like.ts";
 import { edit, writtenAs, type Edit } from "./edit.ts";
-import { forget } from "./fresh.ts";
+import { forget } from "./packs/fresh.ts";
 import { bury } from "./moves.ts";
-import { endOf, seqAt, SEQS } from "./packs.ts";
+import { endOf, seqAt, SEQS } from "./packs/packs.ts";
 import { ENDED, isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
-import { tidyPacks } from "./unpack.ts";
+import { tidyPacks } from "./packs/unpack.ts";
 
 /** What has expired is cleared in steps of so many, or more if more is pruned. */
 const SWEEP_AT_LEAST = 1_000;

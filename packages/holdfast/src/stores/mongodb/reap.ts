@@ -9,13 +9,13 @@ import { fenceAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { disownedBy, leaseName, type Disowned } from "./disown.ts";
 import { edit, type Changes, type Edit } from "./edit.ts";
-import { clearIds } from "./fresh.ts";
+import { clearIds } from "./packs/fresh.ts";
 import { putBack, takeBack } from "./moves.ts";
 import { carryOutUndone } from "./follow-ups.ts";
-import { endOf, seqAt, SEQS } from "./packs.ts";
+import { endOf, seqAt, SEQS } from "./packs/packs.ts";
 import { isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
 import type { Told } from "./told.ts";
-import { tidyPacks } from "./unpack.ts";
+import { tidyPacks } from "./packs/unpack.ts";
 
 export async function reap(
   db: Database,

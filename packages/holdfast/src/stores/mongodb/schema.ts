@@ -40,7 +40,7 @@ import type { LedgerEntry, StoredEntry } from "../../core/ledger.ts";
 import type { Hold } from "../../core/line.ts";
 import type { Why } from "../../core/store.ts";
 import type { Document } from "./driver-like.ts";
-import type { IdSpan } from "./id-span.ts";
+import type { IdSpan } from "./packs/id-span.ts";
 
 /** A job, kept. */
 export interface JobDocument {
@@ -236,8 +236,9 @@ export interface QueueDocument {
   readonly maxWaiting?: number;
   /** Some line of it has, or had, a cap of its own. */
   readonly hasLineCaps?: boolean;
-  /** Some line of it has, or had, settings or holds. */
-  readonly hasLines?: boolean;
+  /** How often settings or holds of its lines were changed, and those of the last changes. */
+  readonly linesRev?: number;
+  readonly changed?: readonly string[];
   /** Who is leasing under caps right now. */
   readonly lock?: { readonly by: string; readonly until: number };
 }

@@ -19,9 +19,9 @@ import { bury, isRemembered } from "./moves.ts";
 import { carryOut, type Pending } from "./follow-ups.ts";
 import { knowQueues } from "./queue-book.ts";
 import { isHeldBy, takeAlong } from "./updates.ts";
-import { placeOf } from "./packs.ts";
+import { placeOf } from "./packs/packs.ts";
 import { isTombstone, type AnyJob, type FollowUp } from "./schema.ts";
-import { packEndsOf, updatesOf, type PackEnd } from "./settle-packs.ts";
+import { packEndsOf, updatesOf, type PackEnd } from "./packs/settle-packs.ts";
 import type { Told } from "./told.ts";
 
 export async function settle(
@@ -201,7 +201,7 @@ async function prepareFollowUps(
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (total === 0) return settlements.map(() => null);
   const names = settlements.flatMap(({ spawn = [] }) => spawn.map(({ queue }) => queue));
-  const [{ first, now }] = await Promise.all([db.numbers.reserve(total), knowQueues(db, names)]);
+  const [{ first, now }] = await Promise.all([db.reserve(total), knowQueues(db, names)]);
   let next = first;
   return settlements.map(({ id, fence, spawn = [], entries = [], outbox = [] }, index) => {
     if (sizes[index] === 0) return null;

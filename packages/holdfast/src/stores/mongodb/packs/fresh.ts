@@ -9,11 +9,11 @@
  * process died between the two steps. What is among the jobs counts, and what is left over here is
  * refused there by the index of ids, and cleared by whoever comes upon it.
  */
-import { LIGHTLY, type Database } from "./database.ts";
-import type { Document } from "./driver-like.ts";
+import { LIGHTLY, type Database } from "../database.ts";
+import type { Document } from "../driver-like.ts";
 import { having } from "./id-span.ts";
 import { eachList, seqAt } from "./packs.ts";
-import type { FreshPack, JobDocument, Tombstone } from "./schema.ts";
+import type { FreshPack, JobDocument, Tombstone } from "../schema.ts";
 
 /** Of one job: each lease sends it back to the server. */
 export const MOST_FRESH_CHARACTERS = 4 * 1024;

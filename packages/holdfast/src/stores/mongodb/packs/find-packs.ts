@@ -3,13 +3,13 @@
  * those of others among them, and never far apart. So beside the packs that begin behind the cursor, in
  * the order of the page, one looks at those that reach over it.
  */
-import type { JobFilter } from "../../core/store.ts";
-import type { Database } from "./database.ts";
-import type { Document } from "./driver-like.ts";
-import type { Part, Walk } from "./find.ts";
-import type { Place } from "./line-walk.ts";
+import type { JobFilter } from "../../../core/store.ts";
+import type { Database } from "../database.ts";
+import type { Document } from "../driver-like.ts";
+import type { Part, Walk } from "../find.ts";
+import type { Place } from "../line-walk.ts";
 import { jobsOf, MOST_SPREAD, SEQS } from "./packs.ts";
-import type { JobDocument, Pack } from "./schema.ts";
+import type { JobDocument, Pack } from "../schema.ts";
 
 /** Which packs. */
 export interface PackSource {
