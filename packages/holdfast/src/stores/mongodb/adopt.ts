@@ -56,6 +56,7 @@ function adoptedDocument(
     steps: orNull(steps),
     tags: orNull(tags),
     halted: haltedBy(status),
+    again: status === "queued" && job.attempts > 0 ? queue : null,
     finishedAt: status === "queued" ? null : (finishedAt ?? now),
     ...keyOf(job, now),
     ...(status === "queued" ? inLine(queue, { runAt, now }) : NOWHERE),

@@ -155,7 +155,10 @@ function again(
     worker: { $literal: worker },
     leased: "$ready",
   };
-  return [{ $set: { ...started, ...computed } }, { $unset: ["ready", "fresh", "updatesOrder"] }];
+  return [
+    { $set: { ...started, ...computed } },
+    { $unset: ["ready", "again", "fresh", "updatesOrder"] },
+  ];
 }
 
 /**

@@ -1,11 +1,7 @@
 /**
- * The store's clock is the clock of the primary, and never runs backwards. The highest time that was handed
- * out, the mark, is kept in the document `head`, so that all processes agree about it.
- *
- * A reading that is a little below the mark waits until it has caught up. One that is more than a second
- * below it says that the clock was ahead and was put right. Then mark and reading are kept as an anchor, and
- * the store's time goes on from the mark at nine tenths of the usual pace, until the right time has caught
- * up: nothing stands still, nothing happens twice, and in the end the time is right.
+ * The store's clock is the clock of the primary, and never runs backwards: `core/steady-clock.ts` says what it
+ * does while the primary's is behind it. Its mark and anchor are kept in the document `head`, so that all
+ * processes agree about them.
  *
  * A verb reads the clock before it writes. What it writes is then a moment older than the write, never
  * younger: a lease ends early rather than late, and nothing is reaped before its time. For the tenth of
@@ -14,32 +10,28 @@
  * that came late, or was read late by a process that stood still, may be long past: it is for those alone
  * who had asked before.
  */
+import {
+  CLOCK_WAITS_MS,
+  PACE_WHILE_AHEAD,
+  readSteadily,
+  type SteadyClock,
+} from "../../core/steady-clock.ts";
 import type { Document } from "./driver-like.ts";
 
 const CARRIED_ON_MS = 100;
-/** So far below the mark a reading only waits. */
-const BACK_MS = 1_000;
-/** Of the usual pace, while the right time catches up. */
-const PACE = 0.9;
 /** A mark that is older is written again: whoever comes next must not be told less, or hardly less. */
 const MARKED_EVERY_MS = 500;
-
-/** Where the clock was when it was put right, and what it said then. */
-interface Anchor {
-  readonly mark: number;
-  readonly wall: number;
-}
 
 /** What `head` says of the clock. */
 export interface Marked {
   readonly now: number;
-  readonly ahead?: Anchor;
+  readonly ahead?: NonNullable<SteadyClock["ahead"]>;
 }
 
 /** How the clock reaches `head`. */
 export interface ClockHead {
   /** As it is, with what the server's clock says; null: there is none yet. */
-  read(): Promise<(Marked & { readonly wall: number }) | null>;
+  read(): Promise<(Marked & { readonly host: number }) | null>;
   /** Moves it on by `clockStages`. */
   mark(): Promise<Marked>;
 }
@@ -64,7 +56,7 @@ export class Clock {
     const { now, ahead } = await this.#ask(head);
     this.#said = {
       ms: now,
-      pace: ahead === undefined ? 1 : PACE,
+      pace: ahead === undefined ? 1 : PACE_WHILE_AHEAD,
       askedAt,
       heardAt: performance.now(),
     };
@@ -74,12 +66,13 @@ export class Clock {
   async #ask(head: ClockHead): Promise<Marked> {
     const read = await head.read();
     if (read === null) return head.mark();
-    const { now, ahead } = read;
-    const at = timeOf(this.#reading() ?? read.wall, ahead);
-    if (at < Math.max(now, this.#seen) - BACK_MS) return head.mark();
+    const { now, ahead = null } = read;
+    const host = this.#reading() ?? read.host;
+    const clock = readSteadily({ mark: Math.max(now, this.#seen), ahead }, host);
+    if (clock.ahead !== null && clock.ahead !== ahead) return head.mark();
     // Nobody waits for that: also while nothing can be written, what is there can be read.
-    if (at >= now + MARKED_EVERY_MS) head.mark().catch(() => {});
-    return { now: Math.max(now, at), ...(ahead && { ahead }) };
+    if (clock.mark >= now + MARKED_EVERY_MS) head.mark().catch(() => {});
+    return { now: clock.mark, ...(clock.ahead !== null && { ahead: clock.ahead }) };
   }
 
   #reading(): number | undefined {
@@ -93,27 +86,19 @@ export class Clock {
 
   /** The stages of an update of `head` that move it on to what the clock says now. */
   stages(): Document[] {
-    const wall = this.#reading() ?? { $toLong: "$$NOW" };
-    const mark = { $max: ["$now", this.#seen] };
-    const passed = { $subtract: ["$wall", "$ahead.wall"] };
-    const paced = { $floor: { $add: ["$ahead.mark", { $multiply: [PACE, passed] }] } };
-    const isBack = { $lt: ["$at", { $subtract: ["$now", BACK_MS] }] };
-    const isAhead = { $gt: ["$at", "$wall"] };
-    const anchor = { mark: "$now", wall: "$wall" };
+    const host = this.#reading() ?? { $toLong: "$$NOW" };
+    const bound = { $ifNull: ["$ahead.host", "$now"] };
+    const isJump = { $lt: ["$host", { $subtract: [bound, CLOCK_WAITS_MS] }] };
+    const anchor = { $cond: [isJump, { mark: "$now", host: "$host" }, "$ahead"] };
+    const passed = { $subtract: ["$host", "$ahead.host"] };
+    const paced = { $add: ["$ahead.mark", { $multiply: [PACE_WHILE_AHEAD, passed] }] };
     return [
-      { $set: { wall, now: mark } },
-      { $set: { at: { $max: ["$wall", paced] } } },
-      { $set: { ahead: { $cond: [isBack, anchor, { $cond: [isAhead, "$ahead", "$$REMOVE"] }] } } },
-      { $set: { now: { $max: ["$now", "$at"] } } },
-      { $unset: ["wall", "at"] },
+      { $set: { host, now: { $max: ["$now", this.#seen] } } },
+      { $set: { ahead: { $cond: [{ $gte: ["$host", "$now"] }, "$$REMOVE", anchor] } } },
+      { $set: { now: { $floor: { $max: ["$now", "$host", paced] } } } },
+      { $unset: "host" },
     ];
   }
-}
-
-/** The store's time when the server's clock says this. */
-function timeOf(wall: number, ahead: Anchor | undefined): number {
-  if (ahead === undefined) return wall;
-  return Math.max(wall, Math.floor(ahead.mark + PACE * (wall - ahead.wall)));
 }
 
 /** The next fence after `last`: max(last + 1, clock in µs), so that it grows even if it was lost. */

@@ -80,6 +80,11 @@ export class Database {
     return collection;
   }
 
+  /** Where words to other processes are said. */
+  get wake(): CollectionLike {
+    return this.options.db.collection(`${this.options.prefix}wake`);
+  }
+
   /** The store's clock. */
   now(): Promise<number> {
     return this.options.head.now();
@@ -100,8 +105,13 @@ export class Database {
     return all<T>(cursor);
   }
 
-  async aggregate<T>(name: CollectionName, pipeline: readonly Document[]): Promise<T[]> {
-    const options = { ...this.#common, ...ONE_BATCH, ...hintFor(matchOf(pipeline)) };
+  async aggregate<T>(
+    name: CollectionName,
+    pipeline: readonly Document[],
+    hint?: string,
+  ): Promise<T[]> {
+    const by = hint === undefined ? hintFor(matchOf(pipeline)) : { hint };
+    const options = { ...this.#common, ...ONE_BATCH, ...by };
     return all<T>(this.collection(name).aggregate([...pipeline], options));
   }
 

@@ -182,7 +182,15 @@ function operationOf(job: AnyJob, thought: Thought<unknown>, v: string): Documen
     return { replaceOne: { filter, replacement: present({ ...tombstone, v }) } };
   }
   if (changes === undefined) return null;
-  return { updateOne: { filter, update: updateOf({ ...changes, fresh: null }, v) } };
+  const again = againOf(job as JobDocument, changes);
+  return { updateOne: { filter, update: updateOf({ ...changes, ...again, fresh: null }, v) } };
+}
+
+/** Whether it waits with attempts behind it, if these changes say something of that. */
+function againOf(job: JobDocument, changes: Changes): Changes {
+  if (changes.status === undefined) return {};
+  const { status, attempts, queue } = { ...job, ...changes };
+  return { again: status === "queued" && attempts > 0 ? queue : null };
 }
 
 /**
@@ -200,7 +208,8 @@ function insertionOf(
   if (tombstone !== undefined) return { insertOne: { document: present({ ...tombstone, v }) } };
   if (changes === undefined) return null;
   const { packed: _packed, waits: _waits, ...kept } = job as JobDocument;
-  return { insertOne: { document: present({ ...kept, ...changes, fresh: null, v }) } };
+  const again = againOf(kept as JobDocument, changes);
+  return { insertOne: { document: present({ ...kept, ...changes, ...again, fresh: null, v }) } };
 }
 
 /** What is null is taken away: a field that marks a place must not exist elsewhere. */

@@ -54,11 +54,11 @@ export class Head {
     await this.#move([{ $set: { bounds: randomUUID() } }]);
   }
 
-  async #read(): Promise<(Marked & { readonly wall: number }) | null> {
-    const shown = { now: 1, ahead: 1, wall: { $toLong: "$$NOW" } };
+  async #read(): Promise<(Marked & { readonly host: number }) | null> {
+    const shown = { now: 1, ahead: 1, host: { $toLong: "$$NOW" } };
     const pipeline = [{ $match: { _id: "head" } }, { $project: shown }];
     const { cursor } = await this.#command({ aggregate: this.#name, pipeline, cursor: {} });
-    const [head] = (cursor as { readonly firstBatch: (Marked & { wall: number })[] }).firstBatch;
+    const [head] = (cursor as { readonly firstBatch: (Marked & { host: number })[] }).firstBatch;
     return head ?? null;
   }
 

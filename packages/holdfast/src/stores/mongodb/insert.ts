@@ -28,7 +28,7 @@ export async function insert(
 ): Promise<InsertResult[]> {
   const { first, now, bounds } = await db.reserve(jobs.length);
   const names = new Set(jobs.map(({ queue }) => queue));
-  const queues = await db.options.known.of(db, names, bounds);
+  const queues = await db.options.known.of(db, names, { bounds, now });
   const rooms = evenIfFull ? [] : queues.filter(({ maxWaiting }) => maxWaiting !== undefined);
   const call = { jobs, first, now, areNew };
   const add = (room: Room | null): Promise<InsertResult[]> => addJobs(db, call, room);

@@ -16,6 +16,8 @@ const REMEMBERED_MS = 60_000;
 export type LineSettings = ReadonlyMap<string, LineDocument>;
 
 interface Known {
+  /** Of the queue: it may have been forgotten, and be a new one. */
+  readonly bornAt: number | undefined;
   readonly rev: number;
   readonly since: number;
   readonly lines: Map<string, LineDocument>;
@@ -28,12 +30,11 @@ export class LineBook {
 
   /** As they are now that the queue was read. */
   async of(db: Database, queue: QueueDocument): Promise<LineSettings> {
-    const { _id: name, linesRev: rev = 0, changed = [] } = queue;
+    const { _id: name, bornAt, linesRev: rev = 0, changed = [] } = queue;
     if (rev === 0) return NONE;
-    const known = this.#queues.get(name);
-    const isKnown = known !== undefined && performance.now() - known.since < REMEMBERED_MS;
-    if (isKnown && known.rev === rev) return known.lines;
-    const missed = isKnown ? rev - known.rev : Infinity;
+    const known = this.#recent(name, bornAt);
+    if (known?.rev === rev) return known.lines;
+    const missed = known === null ? Infinity : rev - known.rev;
     const groups = missed > 0 && missed <= changed.length ? changed.slice(-missed) : null;
     const which = groups === null ? {} : { group: { $in: groups } };
     const found = await db.find<LineDocument>("lines", { queue: name, ...which });
@@ -41,8 +42,14 @@ export class LineBook {
     for (const group of groups ?? []) lines.delete(group);
     for (const line of found) lines.set(line.group, line);
     const since = groups === null ? performance.now() : (known?.since ?? 0);
-    this.#queues.set(name, { rev, since, lines });
+    this.#queues.set(name, { bornAt, rev, since, lines });
     return lines;
+  }
+
+  #recent(queue: string, bornAt: number | undefined): Known | null {
+    const known = this.#queues.get(queue);
+    if (known === undefined || known.bornAt !== bornAt) return null;
+    return performance.now() - known.since < REMEMBERED_MS ? known : null;
   }
 
   /** As they were last seen. */

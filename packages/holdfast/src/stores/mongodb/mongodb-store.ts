@@ -10,7 +10,7 @@ import { Wakeups } from "../shared/wakeups.ts";
 import { withDeadline } from "../shared/with-deadline.ts";
 import { adopt } from "./adopt.ts";
 import { Clock } from "./clock.ts";
-import { count, place } from "./count.ts";
+import { count, countDead, place } from "./count.ts";
 import type { Database } from "./database.ts";
 import { disown } from "./disown.ts";
 import { find } from "./find.ts";
@@ -18,7 +18,7 @@ import { insert } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { LeaseCall } from "./lease-call.ts";
 import { Leases } from "./lease.ts";
-import { amend, append, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, trim } from "./ledger.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
 import { Listener } from "./listener.ts";
@@ -193,6 +193,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     place: (ref) => call((db) => place(db, ref)),
     find: (filter, page) => call((db) => find(db, filter, page)),
     count: () => call((db) => count(db)),
+    countDead: (request) => call((db) => countDead(db, request)),
 
     async hold(changes) {
       openLife();
@@ -215,6 +216,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     ledger: {
       append: (entries) => some(entries, (db) => append(db, entries)),
       read: (filter, page) => call((db) => read(db, filter, page)),
+      count: (filter, upTo) => call((db) => countEntries(db, filter, upTo)),
       amend: (amendments) => some(amendments, (db) => amend(db, amendments)),
       trim: (request) => call((db) => trim(db, request)),
     },

@@ -19,8 +19,12 @@ import type { FreshPack, JobDocument, Tombstone } from "../schema.ts";
 export const MOST_FRESH_CHARACTERS = 4 * 1024;
 
 /** Those in which these jobs wait. */
-export async function packsWith(db: Database, ids: readonly string[]): Promise<FreshPack[]> {
-  return ids.length === 0 ? [] : db.find<FreshPack>("fresh", having(ids));
+export async function packsWith(
+  db: Database,
+  ids: readonly string[],
+  projection: Document = {},
+): Promise<FreshPack[]> {
+  return ids.length === 0 ? [] : db.find<FreshPack>("fresh", having(ids), { projection });
 }
 
 /** As if they were documents among the jobs. Field by field: each lease does it for every job it sees. */
@@ -52,7 +56,7 @@ export function freshJobs(document: FreshPack): JobDocument[] {
     tags: tags?.[index] ?? null,
     meta: meta?.[index] ?? null,
     trace: trace?.[index] ?? null,
-    payload: payload[index] ?? "",
+    payload: payload?.[index] ?? "",
     waits,
   }));
 }
