@@ -7,6 +7,8 @@
  * write names everything that must be so. Whatever it did not find is settled with thought.
  */
 import { randomUUID } from "node:crypto";
+import { SpawnLimitError } from "../../core/errors.ts";
+import { jobLength } from "../../core/job-length.ts";
 import { isFinished } from "../../core/job.ts";
 import type { Settlement, SettleResult } from "../../core/store.ts";
 import { conclude } from "./conclude.ts";
@@ -190,6 +192,19 @@ function wasSettled(job: AnyJob | null, { fence }: Settlement, now: number): Set
   return { result: "settled", pending, isAgain: true };
 }
 
+/** In UTF-16 units: what follows from a settle is a part of its job's document, which has 16 MB. */
+const MOST_FOLLOWING = 4 * 1024 * 1024;
+
+/** Said before anything is written: the server would refuse it, and a repeat of it, for ever. */
+function mustFit({ id, spawn = [], entries = [], outbox = [] }: Settlement): void {
+  const jobs = spawn.reduce((sum, job) => sum + jobLength(job), 0);
+  const length = [...entries, ...outbox].reduce((sum, { body }) => sum + body.length, jobs);
+  if (length <= MOST_FOLLOWING) return;
+  throw new SpawnLimitError(
+    `what follows from the end of job ${id} is more than MongoDB keeps in one document: spawn one job that spawns the rest`,
+  );
+}
+
 /** Whole documents with their numbers, so that doing it twice does the same. */
 async function prepareFollowUps(
   db: Database,
@@ -200,6 +215,7 @@ async function prepareFollowUps(
   });
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (total === 0) return settlements.map(() => null);
+  for (const settlement of settlements) mustFit(settlement);
   const names = settlements.flatMap(({ spawn = [] }) => spawn.map(({ queue }) => queue));
   const [{ first, now }] = await Promise.all([db.reserve(total), knowQueues(db, names)]);
   let next = first;
