@@ -4,7 +4,7 @@
  * only those of the same sixteen milliseconds share a document. So there are few that reach over an id
  * without having it.
  */
-import type { Document } from "./driver-like.ts";
+import type { Document } from "../driver-like.ts";
 
 /** Eleven digits of twelve, and a hyphen: of 48 bits of milliseconds all but the last four. */
 const TIME_CHARACTERS = 12;

@@ -4,16 +4,16 @@
  */
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { intercepted, mongodbWorld } from "../../../../../test/servers/mongodb-world.ts";
-import type { NewJob } from "../../core/job.ts";
-import type { LeasedJob } from "../../core/store.ts";
-import { uuidV7 } from "../../core/uuid.ts";
-import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
-import { insertAll, newJob, newJobs, QUEUE } from "../../testing/conformance/new-job.ts";
-import { retry, settlement, succeed } from "../../testing/conformance/settling.ts";
-import { leaseRequest, takeExactly } from "../../testing/conformance/take.ts";
-import { LONG_MS } from "../../testing/conformance/times.ts";
-import type { Document } from "./driver-like.ts";
+import { intercepted, mongodbWorld } from "../../../../../../test/servers/mongodb-world.ts";
+import type { NewJob } from "../../../core/job.ts";
+import type { LeasedJob } from "../../../core/store.ts";
+import { uuidV7 } from "../../../core/uuid.ts";
+import { countsOf, jobOf } from "../../../testing/conformance/looking.ts";
+import { insertAll, newJob, newJobs, QUEUE } from "../../../testing/conformance/new-job.ts";
+import { retry, settlement, succeed } from "../../../testing/conformance/settling.ts";
+import { leaseRequest, takeExactly } from "../../../testing/conformance/take.ts";
+import { LONG_MS } from "../../../testing/conformance/times.ts";
+import type { Document } from "../driver-like.ts";
 
 const WHY = { reason: "test", by: "test" };
 const HOUR_MS = 3_600_000;

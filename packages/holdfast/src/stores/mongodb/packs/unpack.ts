@@ -9,11 +9,11 @@
  * already count, whatever has become of them meanwhile.
  */
 import { randomUUID } from "node:crypto";
-import { writeAll } from "./alone.ts";
-import { present, type Database } from "./database.ts";
-import type { Document } from "./driver-like.ts";
+import { writeAll } from "../alone.ts";
+import { present, type Database } from "../database.ts";
+import type { Document } from "../driver-like.ts";
 import { jobsOf } from "./packs.ts";
-import { isPack, isStub, type JobDocument, type Pack, type Stub } from "./schema.ts";
+import { isPack, isStub, type JobDocument, type Pack, type Stub } from "../schema.ts";
 
 /** Whoever has marked a pack takes it apart at once; after so long somebody else does. */
 const UNDONE_AFTER_MS = 5_000;

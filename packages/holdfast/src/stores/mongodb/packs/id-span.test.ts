@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { uuidV7 } from "../../core/uuid.ts";
+import { uuidV7 } from "../../../core/uuid.ts";
 import { areBeside, having, spanOf } from "./id-span.ts";
 
 const AT = 0x0123_4567_89a0;

@@ -2,25 +2,20 @@
  * Taking fresh jobs: they are inserted among the jobs, in packs that are leased already. The index of ids
  * lets each of them be inserted once. Then they are to be cleared from where they waited.
  */
-import type { Database } from "./database.ts";
-import type { Document } from "./driver-like.ts";
-import { lookUpJobs } from "./look-up.ts";
-import { isRemembered } from "./moves.ts";
+import type { Database } from "../database.ts";
+import type { Document } from "../driver-like.ts";
+import { lookUpJobs } from "../look-up.ts";
+import { isRemembered } from "../moves.ts";
 import { parcelsOf } from "./packs.ts";
-import { isTombstone, type JobDocument } from "./schema.ts";
+import { isTombstone, type JobDocument } from "../schema.ts";
 
 /** How often those that shared a pack with somebody else's job are tried again without it. */
 const MOST_ROUNDS = 3;
-
-/** How often that is believed: what was left over must be found out at last. */
-const TRUSTED = 0.9;
 
 export interface FreshClaim {
   /** What each of them gets. */
   readonly lease: Document;
   readonly now: number;
-  /** Others have got ahead of us lately. */
-  readonly isContended: boolean;
   /** Hears of those that are to be cleared. */
   readonly onTaken: (jobs: readonly JobDocument[]) => void;
   /** Gets those that are ours, as soon as that is known: a later step may fail. */
@@ -45,7 +40,7 @@ export async function claimFresh(
 async function insertPacks(
   db: Database,
   jobs: readonly JobDocument[],
-  { lease, now, isContended, own, past }: FreshClaim & { readonly past: Set<string> },
+  { lease, now, own, past }: FreshClaim & { readonly past: Set<string> },
 ): Promise<void> {
   // Of one line the next jobs are read meanwhile, and parts were no faster.
   const areOfSeveralLines = jobs[0]?.group !== jobs.at(-1)?.group;
@@ -60,11 +55,9 @@ async function insertPacks(
       if (!refused.has(index)) own.push(...packedAs(document, some, lease));
     }
     if (refused.size === 0) break;
-    const lost = parcels.filter((_, index) => refused.has(index)).map((parcel) => parcel.jobs);
-    // Under contention whoever else wanted them has most likely taken them all.
-    const isOthers = isContended && Math.random() < TRUSTED;
-    const others = (isOthers ? lost.filter((some) => !isWholePack(some)) : lost).flat();
-    if (others.length === 0) break;
+    const others = parcels
+      .filter((_, index) => refused.has(index))
+      .flatMap(({ jobs: some }) => some);
     const taken = await takenAmong(db, others, now);
     for (const id of taken) past.add(id);
     // Nothing is in the way of these but an id that is being forgotten: its time will come.
@@ -78,13 +71,6 @@ function packedAs({ _id }: Document, jobs: readonly JobDocument[], lease: Docume
   const pack = String(_id);
   const n = jobs.length;
   return jobs.map((job, index) => ({ ...job, ...lease, packed: { pack, index, n } }));
-}
-
-/** All that waited in one document. */
-function isWholePack(jobs: readonly JobDocument[]): boolean {
-  const [first] = jobs;
-  const isBesideIt = ({ waits }: JobDocument): boolean => waits?.pack === first?.waits?.pack;
-  return jobs.length === first?.waits?.n && jobs.every(isBesideIt);
 }
 
 /** Those that are among the jobs already: whoever took them has not cleared them yet, or never will. */

@@ -10,11 +10,11 @@
  * The numbers of its jobs are near each other, so that a page that goes by the numbers finds them.
  */
 import { randomUUID } from "node:crypto";
-import type { LeaseRef } from "../../core/store.ts";
-import type { Document } from "./driver-like.ts";
-import type { AnyPack, JobDocument, Pack, PackPlace, Tombstone } from "./schema.ts";
-import { isPack, isTombstone } from "./schema.ts";
-import { wholeJob } from "./whole-job.ts";
+import type { LeaseRef } from "../../../core/store.ts";
+import type { Document } from "../driver-like.ts";
+import type { AnyPack, JobDocument, Pack, PackPlace, Tombstone } from "../schema.ts";
+import { isPack, isTombstone } from "../schema.ts";
+import { wholeJob } from "../whole-job.ts";
 
 /** A part of what callers like to send and workers to take, so that few packs are taken in parts. */
 export const MOST_IN_PACK = 50;

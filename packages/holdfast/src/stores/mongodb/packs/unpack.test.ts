@@ -4,14 +4,14 @@
  */
 import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
-import { Died, dyingAt, mongodbWorld } from "../../../../../test/servers/mongodb-world.ts";
-import type { NewJob } from "../../core/job.ts";
-import type { LeasedJob, Store } from "../../core/store.ts";
-import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
-import { insertAll, newJobs, QUEUE } from "../../testing/conformance/new-job.ts";
-import { leaseRef, retry, settlement, succeed } from "../../testing/conformance/settling.ts";
-import { leaseRequest, takeExactly } from "../../testing/conformance/take.ts";
-import { LONG_MS } from "../../testing/conformance/times.ts";
+import { Died, dyingAt, mongodbWorld } from "../../../../../../test/servers/mongodb-world.ts";
+import type { NewJob } from "../../../core/job.ts";
+import type { LeasedJob, Store } from "../../../core/store.ts";
+import { countsOf, jobOf } from "../../../testing/conformance/looking.ts";
+import { insertAll, newJobs, QUEUE } from "../../../testing/conformance/new-job.ts";
+import { leaseRef, retry, settlement, succeed } from "../../../testing/conformance/settling.ts";
+import { leaseRequest, takeExactly } from "../../../testing/conformance/take.ts";
+import { LONG_MS } from "../../../testing/conformance/times.ts";
 
 const WHY = { reason: "test", by: "test" };
 const HOUR_MS = 3_600_000;

@@ -2,9 +2,9 @@
  * How plain new jobs get among the fresh ones (`fresh.ts`): those of one call that stand next to each other in
  * a line share a document. It is made straight from the jobs, because this is what most inserts are.
  */
-import type { NewJob } from "../../core/job.ts";
-import type { Database } from "./database.ts";
-import type { Document } from "./driver-like.ts";
+import type { NewJob } from "../../../core/job.ts";
+import type { Database } from "../database.ts";
+import type { Document } from "../driver-like.ts";
 import { MOST_FRESH_CHARACTERS } from "./fresh.ts";
 import { areBeside, spanOf } from "./id-span.ts";
 import { charactersOf, hasRoom } from "./packs.ts";

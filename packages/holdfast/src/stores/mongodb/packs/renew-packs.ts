@@ -1,9 +1,9 @@
 /** Renewing jobs that were leased with their packs: one write for each pack that is still whole. */
-import type { Renewal, RenewResult } from "../../core/store.ts";
-import type { Database } from "./database.ts";
-import type { Document } from "./driver-like.ts";
+import type { Renewal, RenewResult } from "../../../core/store.ts";
+import type { Database } from "../database.ts";
+import type { Document } from "../driver-like.ts";
 import { placeOf } from "./packs.ts";
-import type { Pack } from "./schema.ts";
+import type { Pack } from "../schema.ts";
 import { UNMARKED, unpack } from "./unpack.ts";
 
 interface HeldPack {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { newJob } from "../../testing/conformance/new-job.ts";
-import { newDocument } from "./insert.ts";
+import { newJob } from "../../../testing/conformance/new-job.ts";
+import { newDocument } from "../insert.ts";
 import { handleOf, jobsOf, MOST_IN_PACK, MOST_SPREAD, parcelsOf, placeOf } from "./packs.ts";
-import type { JobDocument, Pack } from "./schema.ts";
+import type { JobDocument, Pack } from "../schema.ts";
 
 const NOW = Date.UTC(2031, 0, 1);
 

@@ -3,13 +3,13 @@
  * those of others among them, and never far apart. So beside the packs that begin behind the cursor, in
  * the order of the page, one looks at those that reach over it.
  */
-import type { JobFilter } from "../../core/store.ts";
-import type { Database } from "./database.ts";
-import type { Document } from "./driver-like.ts";
-import type { Part, Walk } from "./find.ts";
-import type { Place } from "./line-walk.ts";
+import type { JobFilter } from "../../../core/store.ts";
+import type { Database } from "../database.ts";
+import type { Document } from "../driver-like.ts";
+import type { Part, Walk } from "../find.ts";
+import type { Place } from "../line-walk.ts";
 import { jobsOf, MOST_SPREAD, SEQS } from "./packs.ts";
-import type { JobDocument, Pack } from "./schema.ts";
+import type { JobDocument, Pack } from "../schema.ts";
 
 /** Which packs. */
 export interface PackSource {
@@ -36,7 +36,8 @@ export async function walkPacks(
   const { begin, hint } = by[order];
   const end = begin === "last" ? "first" : "last";
   const behind = (number: number): Document => ({ [isDown ? "$lt" : "$gt"]: number });
-  const start = after === null ? { $gt: 0 } : behind(after);
+  const start = { ...(after === null ? { $gt: 0 } : behind(after)) };
+  const range = { ...packs, [begin]: start };
   const sorting = {
     sort: { [begin]: isDown ? -1 : 1 },
     hint,
@@ -44,7 +45,6 @@ export async function walkPacks(
   } as const;
   const conditions = conditionsOf(filter);
   const look = { ...sorting, skip: lookAtMost - 1, limit: 1, projection: { first: 1, last: 1 } };
-  const range = { ...packs, [begin]: start };
   const [edge] = await db.find<Pack>(place, range, look);
   const bound = edge === undefined ? {} : { [isDown ? "$gte" : "$lte"]: edge[begin] };
   const most = limit + 1;
@@ -74,13 +74,20 @@ export async function walkPacks(
 /** What the conditions ask of a job, and its number. */
 const SHOWN = {
   ...{ ids: 1, ends: 1, queue: 1, type: 1, group: 1, status: 1, last: 1 },
-  ...{ createdAt: 1, startedAt: 1, finishedAt: 1 },
+  ...{ createdAt: 1, startedAt: 1, finishedAt: 1, worker: 1, attempts: 1 },
   ...{ ...SEQS, "pack.group": 1, "pack.tags": 1, "pack.createdAt": 1 },
 };
 
-/** That some job of a pack may be meant. */
-function conditionsOf({ status, queue, group, type, tag }: JobFilter): Document[] {
+/** That some job of a pack may be meant. None of them has failed, or been tried before. */
+function conditionsOf(filter: JobFilter): Document[] {
+  const { status, queue, group, type, tag, worker, finishedFrom, finishedTo } = filter;
   const conditions: Document[] = [];
+  if (worker !== undefined) conditions.push({ worker });
+  // The first of its ends, and the last.
+  if (finishedTo !== undefined) conditions.push({ finishedAt: { $lt: finishedTo } });
+  if (finishedFrom !== undefined) {
+    conditions.push({ $or: [{ updatedAt: { $gte: finishedFrom } }, { ends: { $exists: true } }] });
+  }
   if (status !== undefined) {
     const isPartly = { status: "processing", ends: { $exists: true } };
     const ways = [{ status: { $in: status } }, ...(status.includes("succeeded") ? [isPartly] : [])];

@@ -1,13 +1,13 @@
 /** Which new jobs wait among the fresh ones, in which documents, and what happens if they cannot. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { intercepted, mongodbWorld } from "../../../../../test/servers/mongodb-world.ts";
-import type { NewJob } from "../../core/job.ts";
-import type { Store } from "../../core/store.ts";
-import { uuidV7 } from "../../core/uuid.ts";
-import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
-import { newJob, QUEUE } from "../../testing/conformance/new-job.ts";
-import { takeExactly } from "../../testing/conformance/take.ts";
+import { intercepted, mongodbWorld } from "../../../../../../test/servers/mongodb-world.ts";
+import type { NewJob } from "../../../core/job.ts";
+import type { Store } from "../../../core/store.ts";
+import { uuidV7 } from "../../../core/uuid.ts";
+import { countsOf, jobOf } from "../../../testing/conformance/looking.ts";
+import { newJob, QUEUE } from "../../../testing/conformance/new-job.ts";
+import { takeExactly } from "../../../testing/conformance/take.ts";
 import { isPlain } from "./insert-fresh.ts";
 import { MOST_IN_PACK } from "./packs.ts";
 

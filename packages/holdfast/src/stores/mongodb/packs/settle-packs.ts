@@ -2,11 +2,11 @@
  * Plain successes of jobs that were leased with their packs. All that end in one call are one write of
  * their pack, and the one that ends its last job ends the pack.
  */
-import type { Settlement } from "../../core/store.ts";
-import type { SameUpdate } from "./database.ts";
-import type { Document } from "./driver-like.ts";
+import type { Settlement } from "../../../core/store.ts";
+import type { SameUpdate } from "../database.ts";
+import type { Document } from "../driver-like.ts";
 import { MOST_RESULT_CHARACTERS, placeOf } from "./packs.ts";
-import type { PackPlace } from "./schema.ts";
+import type { PackPlace } from "../schema.ts";
 import { UNMARKED } from "./unpack.ts";
 
 interface Ended extends PackPlace {

@@ -9,18 +9,22 @@
  * process died between the two steps. What is among the jobs counts, and what is left over here is
  * refused there by the index of ids, and cleared by whoever comes upon it.
  */
-import { LIGHTLY, type Database } from "./database.ts";
-import type { Document } from "./driver-like.ts";
+import { LIGHTLY, type Database } from "../database.ts";
+import type { Document } from "../driver-like.ts";
 import { having } from "./id-span.ts";
 import { eachList, seqAt } from "./packs.ts";
-import type { FreshPack, JobDocument, Tombstone } from "./schema.ts";
+import type { FreshPack, JobDocument, Tombstone } from "../schema.ts";
 
 /** Of one job: each lease sends it back to the server. */
 export const MOST_FRESH_CHARACTERS = 4 * 1024;
 
 /** Those in which these jobs wait. */
-export async function packsWith(db: Database, ids: readonly string[]): Promise<FreshPack[]> {
-  return ids.length === 0 ? [] : db.find<FreshPack>("fresh", having(ids));
+export async function packsWith(
+  db: Database,
+  ids: readonly string[],
+  projection: Document = {},
+): Promise<FreshPack[]> {
+  return ids.length === 0 ? [] : db.find<FreshPack>("fresh", having(ids), { projection });
 }
 
 /** As if they were documents among the jobs. Field by field: each lease does it for every job it sees. */
@@ -52,7 +56,7 @@ export function freshJobs(document: FreshPack): JobDocument[] {
     tags: tags?.[index] ?? null,
     meta: meta?.[index] ?? null,
     trace: trace?.[index] ?? null,
-    payload: payload[index] ?? "",
+    payload: payload?.[index] ?? "",
     waits,
   }));
 }
