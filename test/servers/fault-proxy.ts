@@ -17,7 +17,7 @@ interface Pair {
 }
 
 export class FaultProxy {
-  readonly #target: URL;
+  #target: URL;
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
   #mode: ProxyMode = "open";
@@ -55,6 +55,11 @@ export class FaultProxy {
   /** From now on everything takes so much longer, each way. */
   slow(delayMs: number): void {
     this.#delayMs = delayMs;
+  }
+
+  /** New connections go there from now on; those that are there stay where they are, as with a DNS name. */
+  follow(targetUrl: string): void {
+    this.#target = new URL(targetUrl);
   }
 
   /** Ends every connection. */
