@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
+import { STORE_NAMES } from "../../bench/contenders/index.ts";
 import { RAW_BATCH_ITEMS } from "../../bench/raw/batch-items.ts";
 import type { Metrics } from "../../bench/scenario.ts";
 import { mongodbStore } from "../../packages/holdfast/src/stores/mongodb/index.ts";
@@ -51,15 +52,21 @@ it.each([
   240_000,
 );
 
-/** What all stores are asked about Holdfast alone; those that start many processes only at night. */
+/** What all stores are asked about Holdfast alone; those that take many processes only at night. */
 const ASKED = inTier({
-  daily: ["capped", "queues", "pages"],
+  daily: ["queues", "pages"],
   full: ["capped", "held", "queues", "pages", "processes"],
 });
+const ASKED_OF = {
+  sqlite: inTier({ daily: ["capped", "held"], full: [] }),
+  postgres: inTier({ daily: [], full: ["idle"] }),
+  redis: inTier({ daily: ["capped"], full: [] }),
+  mongodb: [],
+};
 
-describe.each(["sqlite", "postgres", "redis", "mongodb"])("on %s", (store) => {
+describe.each(STORE_NAMES)("on %s", (store) => {
   it("many lines and queues and a page of dead jobs are measured, and each has its line", async () => {
-    const asked = [...ASKED, ...(store === "postgres" ? ["idle"] : [])];
+    const asked = [...ASKED, ...ASKED_OF[store]];
     const json = join(folder, `${store}-alone.json`);
     const { stdout } = await promisify(execFile)(process.execPath, [
       ...[MAIN, "--store", store, "--quick", "--rounds", "1", "--json", json],

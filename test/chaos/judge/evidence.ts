@@ -148,7 +148,7 @@ function jobStories(
       case "settling":
         for (const ref of line.jobs) {
           const run = runs.get(refOf(ref));
-          if (run && run.endAt === null) run.settlesWithin = true;
+          if (run && run.endAt === null && ref.kind === "succeed") run.settlesWithin = true;
           const lease = leases.get(refOf(ref));
           if (lease)
             lease.settle ??= { kind: ref.kind, sentAt: at, answer: null, answeredAt: null };
