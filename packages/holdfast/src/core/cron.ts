@@ -20,7 +20,7 @@ export { checkTimeZone } from "./cron-zone.ts";
 
 /** The first tick after an instant; null if there is none before the year 10000. */
 export function nextTick(cron: Cron, timeZone: string = UTC, after: number): number | null {
-  if (!(after >= 0)) {
+  if (typeof after !== "number" || !(after >= 0)) {
     throw new InvalidOptionError(`after must be milliseconds since 1970, not ${show(after)}`);
   }
   if (after >= END_AT) return null;
