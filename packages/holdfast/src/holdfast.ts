@@ -7,7 +7,7 @@ import {
   type JobOptions,
 } from "./core/contract.ts";
 import { ClosedError, InvalidOptionError, UnsupportedError } from "./core/errors.ts";
-import { checkWhole, MAX_DURATION_MS } from "./core/option-checks.ts";
+import { checkGrace, checkObject } from "./core/option-checks.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
 import { Workers } from "./control/workers/workers.ts";
 import type { InferInput, InferOutput, StandardSchema } from "./core/standard-schema.ts";
@@ -29,6 +29,7 @@ import type {
   RetryOptions,
   WhyOptions,
 } from "./engine/operate/operator.ts";
+import { checkWait } from "./engine/operate/waiter.ts";
 import { createEngine, extend, type Engine } from "./engine/create-engine.ts";
 import type { EnqueueAnswer, Receipt, ReceiptStatus } from "./engine/produce/producer.ts";
 import type { Handler } from "./engine/registry.ts";
@@ -100,6 +101,7 @@ export class Holdfast<
     options: DefineWithout<Type, Payload, Returned>,
   ): DefinedJob<Type, Payload, Payload, HandlerResult<Returned>, StatusOf<How>>;
   define(given: JobOptions & { readonly run?: unknown }): unknown {
+    checkObject("what hf.define takes", given);
     const { run, ...options } = given;
     if (typeof run !== "function") {
       throw new InvalidOptionError("hf.define needs run(job) { … }; a contract alone is defineJob");
@@ -233,17 +235,12 @@ export class Holdfast<
     target: Receipt<Result, ReceiptStatus> | string,
     options: { readonly timeoutMs?: number } = {},
   ): Promise<FinishedJob<Result>> {
-    const { timeoutMs } = options;
-    if (timeoutMs !== undefined) {
-      checkWhole("timeoutMs", timeoutMs, { min: 1, max: MAX_DURATION_MS });
-    }
+    const { ref, timeoutMs } = checkWait(target, options);
     if (typeof target === "object" && target.status === "ran" && target.outcome) {
       return target.outcome;
     }
     await this.#ready();
-    const ref =
-      typeof target === "string" ? { id: target } : { id: target.id, queue: target.queue };
-    const finished = await this.#engine.waiter.waitFor(ref, { timeoutMs: timeoutMs ?? null });
+    const finished = await this.#engine.waiter.waitFor(ref, { timeoutMs });
     return finished as FinishedJob<Result>;
   }
 
@@ -321,9 +318,10 @@ export class Holdfast<
   }
 
   /** Stops the workers, waits for what is on its way, closes the store. May be called again. */
-  close(options: { readonly graceMs?: number } = {}): Promise<void> {
+  async close(options: { readonly graceMs?: number } = {}): Promise<void> {
+    checkGrace("close", options);
     this.#closing ??= this.#close(options);
-    return this.#closing;
+    await this.#closing;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -152,7 +152,7 @@ export function defineJob<Payload, Result = unknown>(
 ): JobContract<string, Payload, Payload, Result>;
 export function defineJob(options: JobOptions): JobContract;
 export function defineJob(options: JobOptions): JobContract {
-  checkObject("defineJob", options);
+  checkObject("what defineJob takes", options);
   if ("run" in options) {
     throw new InvalidOptionError(
       "a contract has no handler: give run to hf.define, or the contract to hf.handle",
@@ -182,6 +182,26 @@ export function defineJob(options: JobOptions): JobContract {
     of: (payload, itemOptions) => ({ ...itemOptions, type: contract.type, payload, contract }),
   };
   return Object.freeze(contract);
+}
+
+/**
+ * A contract of `defineJob` or `hf.define`, of this copy of the package or of another. What only looks
+ * like one, such as bare options, would be enqueued with half of its rules.
+ */
+export function isContract(value: unknown): value is JobContract {
+  if (typeof value !== "object" || value === null) return false;
+  const { type, queue, retry, of } = value as Partial<JobContract>;
+  const isNamed = typeof type === "string" && typeof queue === "string";
+  return isNamed && typeof retry === "object" && typeof of === "function";
+}
+
+/** What a call takes that concerns one type: its contract or its name. */
+export function checkTarget(what: string, target: unknown): JobContract | string {
+  if (typeof target === "string") return checkName("type", target);
+  if (isContract(target)) return target;
+  throw new InvalidOptionError(
+    `${what} takes a contract made by defineJob or hf.define, or the name of a type, not ${show(target)}`,
+  );
 }
 
 function checkSchema(what: string, schema: unknown): StandardSchema | null {

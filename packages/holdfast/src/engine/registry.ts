@@ -1,5 +1,5 @@
 /** What this process knows of each type: its contract, and its handler if it runs here. */
-import { defineJob, type JobContract } from "../core/contract.ts";
+import { checkTarget, defineJob, type JobContract } from "../core/contract.ts";
 import { TypeTakenError } from "../core/errors.ts";
 import type { RunningJob } from "./run/running-job.ts";
 
@@ -29,7 +29,8 @@ export class Registry {
 
   /** A type given by name alone gets a contract of defaults. */
   addHandler(target: JobContract | string, handler: Handler): void {
-    const contract = typeof target === "string" ? this.#contractOf(target) : target;
+    const given = checkTarget("hf.handle", target);
+    const contract = typeof given === "string" ? this.#contractOf(given) : given;
     this.addContract(contract);
     if (this.#definitions.get(contract.type)?.handler) {
       throw new TypeTakenError(

@@ -6,7 +6,7 @@ import { InvalidOptionError } from "../core/errors.ts";
 import { FINISHED_STATUSES, type FinishedStatus } from "../core/job.ts";
 import { LEDGER_KINDS, type LedgerKind } from "../core/ledger.ts";
 import { checkName } from "../core/names.ts";
-import { checkObject, checkWhole, MAX_DURATION_MS, refuseUnknown } from "../core/option-checks.ts";
+import { checkObject, checkOptions, checkWhole, MAX_DURATION_MS } from "../core/option-checks.ts";
 import type { Retention as RetentionPolicy } from "../core/store.ts";
 
 const DAY_MS = 86_400_000;
@@ -46,7 +46,9 @@ export class Retention {
   readonly #discarded = new Set<string>();
 
   constructor(options: RetentionOptions = {}) {
+    checkOptions("retention", options, [...FINISHED_STATUSES, "queues", "ledger"]);
     const { queues = {}, ledger = {}, ...general } = options;
+    checkObject("retention.queues", queues);
     this.ledger = ledgerRules(ledger);
     const policies = policiesOf(null, { ...DEFAULT_RULES, ...general });
     for (const [queue, rules] of Object.entries(queues)) {
@@ -74,8 +76,11 @@ function keyOf(queue: string | null, status: FinishedStatus): string {
 }
 
 function policiesOf(queue: string | null, rules: KeepRules): RetentionPolicy[] {
+  const what = queue === null ? "retention" : `retention.queues["${queue}"]`;
+  checkOptions(what, rules, FINISHED_STATUSES);
   return FINISHED_STATUSES.filter((status) => rules[status] !== undefined).map((status) => {
     const rule = rules[status] ?? {};
+    checkOptions(`${what}.${status}`, rule, ["maxAgeMs", "maxCount"]);
     const policy = {
       queue,
       status,
@@ -94,14 +99,14 @@ function policiesOf(queue: string | null, rules: KeepRules): RetentionPolicy[] {
 }
 
 function ledgerRules(rules: NonNullable<RetentionOptions["ledger"]>): Retention["ledger"] {
-  checkObject("retention.ledger", rules);
-  refuseUnknown("retention.ledger", rules, LEDGER_KINDS);
+  checkOptions("retention.ledger", rules, LEDGER_KINDS);
   const all = { ...DEFAULT_LEDGER, ...rules };
   return LEDGER_KINDS.flatMap((kind) => {
     const rule = all[kind];
     if (rule === null) return [];
-    const { maxAgeMs } = rule;
-    const what = `retention.ledger.${kind}.maxAgeMs`;
-    return [{ kind, olderThanMs: checkWhole(what, maxAgeMs, { min: 1, max: MAX_DURATION_MS }) }];
+    const what = `retention.ledger.${kind}`;
+    checkOptions(what, rule, ["maxAgeMs"]);
+    const bounds = { min: 1, max: MAX_DURATION_MS };
+    return [{ kind, olderThanMs: checkWhole(`${what}.maxAgeMs`, rule.maxAgeMs, bounds) }];
   });
 }

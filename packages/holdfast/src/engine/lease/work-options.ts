@@ -1,7 +1,7 @@
 /** What `hf.work` takes, checked and completed. */
 import { InvalidOptionError } from "../../core/errors.ts";
 import { checkName } from "../../core/names.ts";
-import { checkObject, checkWhole, refuseUnknown } from "../../core/option-checks.ts";
+import { checkOptions, checkWhole } from "../../core/option-checks.ts";
 
 export interface WorkOptions {
   /** Names, or names with weights: `{ mail: 3, default: 1 }`. Default: the queues of all handlers. */
@@ -38,8 +38,7 @@ export function checkWorkOptions(
   options: WorkOptions,
   handledQueues: readonly string[],
 ): WorkSettings {
-  checkObject("work", options);
-  refuseUnknown("work", options, OPTIONS);
+  checkOptions("work", options, OPTIONS);
   const leaseMs = checkWhole("leaseMs", options.leaseMs ?? 10_000, { min: 50, max: 3_600_000 });
   const renewMs = checkWhole("renewMs", options.renewMs ?? Math.floor(leaseMs * 0.3), {
     min: 1,

@@ -2,7 +2,8 @@
 import { InvalidOptionError } from "../../core/errors.ts";
 import type { LedgerFilter, StoredEntry } from "../../core/ledger.ts";
 import { decodeJson } from "../../core/json-text.ts";
-import { checkWhole, refuseUnknown } from "../../core/option-checks.ts";
+import { checkOptions, checkWhole } from "../../core/option-checks.ts";
+import { checkCursor } from "./operator.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
 
 export interface LedgerQuery {
@@ -51,15 +52,16 @@ export async function readLedger(
   ledgerWriter: LedgerWriter,
   query: LedgerQuery,
 ): Promise<LedgerEntries> {
+  checkOptions("ledger", query, [...WORDS, "from", "to", "limit", "cursor"]);
   const { limit = 50, cursor = null } = query;
   checkWhole("limit", limit, { min: 1, max: 200 });
+  checkCursor(cursor);
   const filter = filterOf(query);
   const page = await ledgerWriter.ask((ledger) => ledger.read(filter, { limit, cursor }));
   return { entries: page.entries.map(entryView), nextCursor: page.nextCursor };
 }
 
 function filterOf(query: LedgerQuery): LedgerFilter {
-  refuseUnknown("ledger", query, [...WORDS, "from", "to", "limit", "cursor"]);
   const filter: Record<string, unknown> = {};
   for (const word of WORDS) {
     const value: unknown = query[word];

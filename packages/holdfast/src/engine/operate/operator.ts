@@ -3,7 +3,7 @@
  * What changed something is noted in the ledger, where there is one.
  */
 import { DEFAULT_RETRY, MAX_ATTEMPTS } from "../../core/backoff.ts";
-import { InvalidOptionError, JobNotFoundError } from "../../core/errors.ts";
+import { InvalidCursorError, InvalidOptionError, JobNotFoundError } from "../../core/errors.ts";
 import {
   ERROR_CATEGORIES,
   JOB_STATUSES,
@@ -17,6 +17,7 @@ import { encodeJson } from "../../core/json-text.ts";
 import {
   checkObject,
   checkOneOf,
+  checkOptions,
   checkWhole,
   MAX_DURATION_MS,
   refuseUnknown,
@@ -94,6 +95,10 @@ export interface LinesView {
 }
 
 const PAUSE = "pause";
+const JOBS_QUERY = [
+  ...["limit", "cursor", "order", "status", "delayed", "queue", "group", "type", "tag"],
+  ...["category", "from", "to"],
+];
 
 export interface OperatorOptions {
   readonly store: Store;
@@ -122,9 +127,11 @@ export class Operator {
   }
 
   async jobs(query: JobsQuery): Promise<JobsPage> {
+    checkOptions("jobs", query, JOBS_QUERY);
     const { limit = 50, cursor = null, order = "newest" } = query;
     checkWhole("limit", limit, { min: 1, max: 200 });
     checkOneOf("order", order, ["newest", "oldest"]);
+    checkCursor(cursor);
     const page = await this.#store.find(filterOf(query), { limit, cursor, order });
     return { jobs: page.jobs.map(jobListing), nextCursor: page.nextCursor };
   }
@@ -139,7 +146,9 @@ export class Operator {
     queue: string,
     page: { readonly limit?: number; readonly cursor?: string | null } = {},
   ): Promise<LinesView> {
+    checkOptions("lines", page, ["limit", "cursor"]);
     const limit = checkWhole("limit", page.limit ?? 50, { min: 1, max: 200 });
+    checkCursor(page.cursor ?? null);
     return this.#store.lines(checkName("queue", queue), { limit, cursor: page.cursor ?? null });
   }
 
@@ -155,6 +164,7 @@ export class Operator {
   }
 
   async retry(id: string, options: RetryOptions = {}): Promise<"retried" | "refused"> {
+    checkOptions("retry", options, ["attempts", "delayMs", "payload", "reason", "by"]);
     const { attempts, delayMs = 0, payload, ...why } = options;
     checkWhole("delayMs", delayMs, { min: 0, max: MAX_DURATION_MS });
     if (attempts !== undefined) checkWhole("attempts", attempts, { min: 1, max: MAX_ATTEMPTS });
@@ -186,24 +196,25 @@ export class Operator {
   }
 
   async pause(target: LineTarget, options: PauseOptions = {}): Promise<void> {
+    checkOptions("pause", options, ["forMs", "reason", "by"]);
     const { forMs, ...why } = options;
     if (forMs !== undefined) checkWhole("forMs", forMs, { min: 1, max: MAX_DURATION_MS });
     const { reason, by } = whyOf("pause", why);
     const hold = { forMs: forMs ?? null, reason: reason ?? "paused", by };
-    const line = lineOf(target);
+    const line = lineOf("pause", target);
     await this.#store.hold([{ ...line, owner: PAUSE, hold }]);
     await this.note({ action: "pause", by, reason, details: { forMs: hold.forMs } }, line);
   }
 
   async resume(target: LineTarget): Promise<void> {
-    const line = lineOf(target);
+    const line = lineOf("resume", target);
     await this.#store.hold([{ ...line, owner: PAUSE, hold: null }]);
     await this.note({ action: "resume", by: null, reason: null }, line);
   }
 
   async limit(target: LineTarget, options: LimitOptions): Promise<void> {
     checkObject("limit", options);
-    const line = lineOf(target);
+    const line = lineOf("limit", target);
     const { weights, ...own } = options;
     const isQueue = line.group === null;
     refuseUnknown(
@@ -215,6 +226,7 @@ export class Operator {
     );
     for (const [name, value] of Object.entries(own)) checkBound(name, value);
     const changes: LimitChange[] = [{ ...line, ...own } as LimitChange];
+    if (weights !== undefined) checkObject("limit({ weights })", weights);
     for (const [group, weight] of Object.entries(weights ?? {})) {
       checkBound("weight", weight);
       changes.push({ queue: line.queue, group: checkName("group", group), weight });
@@ -249,10 +261,14 @@ export class Operator {
 
 function filterOf(query: JobsQuery): JobFilter {
   const { status, delayed, queue, group, type, tag, category, from, to } = query;
-  const known = ["limit", "cursor", "order"];
-  const filters = ["status", "delayed", "queue", "group", "type", "tag", "category", "from", "to"];
-  refuseUnknown("jobs", query, [...known, ...filters]);
   const statuses = typeof status === "string" ? [status] : status;
+  if (statuses !== undefined && !Array.isArray(statuses)) {
+    throw new InvalidOptionError("status is one of a job, or an array of them");
+  }
+  if (delayed !== undefined && typeof delayed !== "boolean") {
+    throw new InvalidOptionError("delayed is true or false");
+  }
+  if (tag !== undefined && typeof tag !== "string") throw new InvalidOptionError("tag is a text");
   for (const one of statuses ?? []) checkOneOf("status", one, JOB_STATUSES);
   if (category !== undefined) checkOneOf("category", category, ERROR_CATEGORIES);
   return {
@@ -273,6 +289,12 @@ function checkDate(what: string, date: unknown): number {
   throw new InvalidOptionError(`${what} must be a valid Date`);
 }
 
+/** What it says is for the store that made it. */
+export function checkCursor(cursor: unknown): void {
+  if (cursor === null || typeof cursor === "string") return;
+  throw new InvalidCursorError("a cursor is the nextCursor of the page before, or null");
+}
+
 function checkId(id: unknown): string {
   if (typeof id === "string" && id.length > 0 && id.length <= 64) return id;
   throw new InvalidOptionError("a job id is the text that a receipt has as its id");
@@ -284,9 +306,9 @@ function checkBound(name: string, value: unknown): void {
   checkWhole(name, value, { min: name === "weight" ? 1 : 0, max });
 }
 
-function lineOf(target: LineTarget): { queue: string; group: string | null } {
+function lineOf(what: string, target: LineTarget): { queue: string; group: string | null } {
   if (typeof target === "string") return { queue: checkName("queue", target), group: null };
-  checkObject("a line", target);
+  checkOptions(`the target of ${what}`, target, ["queue", "group"]);
   const { queue, group } = target;
   const isUngrouped = group === undefined || group === "";
   return {
@@ -296,7 +318,7 @@ function lineOf(target: LineTarget): { queue: string; group: string | null } {
 }
 
 function whyOf(what: string, why: WhyOptions): { reason: string | null; by: string | null } {
-  refuseUnknown(what, why, ["reason", "by"]);
+  checkOptions(what, why, ["reason", "by"]);
   return {
     reason: why.reason === undefined ? null : cleanText(why.reason, 500),
     by: why.by === undefined ? null : cleanText(why.by, 200),

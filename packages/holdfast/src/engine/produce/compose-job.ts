@@ -2,7 +2,9 @@
 import { createHash } from "node:crypto";
 import {
   checkEnqueueOptions,
+  checkTarget,
   DEFAULT_PRIORITY,
+  isContract,
   type EnqueueOptions,
   type JobContract,
 } from "../../core/contract.ts";
@@ -59,7 +61,10 @@ export class Composer {
   }
 
   #contractOf(target: JobContract | string, options: EnqueueOptions): JobContract | null {
-    if (typeof target !== "string") return target;
+    if (typeof target !== "string") {
+      if (isContract(target)) return target;
+      checkTarget("enqueue", target);
+    }
     const known = this.#options.registry.get(target);
     if (known) return known.contract;
     checkName("type", target);

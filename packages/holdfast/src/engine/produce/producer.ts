@@ -27,6 +27,7 @@ import {
   type NewJob,
 } from "../../core/job.ts";
 import type { InsertResult, Store } from "../../core/store.ts";
+import { checkObject } from "../../core/option-checks.ts";
 import { Batcher } from "./batcher.ts";
 import type { Events } from "../events.ts";
 import type { Extensions } from "../extensions.ts";
@@ -149,6 +150,7 @@ export class Producer {
     return Promise.all(
       items.map(async (item): Promise<AnyAnswer> => {
         try {
+          checkObject("an item of enqueueAll", item as unknown);
           const composed = await this.#options.composer.compose(
             item.contract ?? item.type,
             item.payload,

@@ -121,10 +121,15 @@ async function loadIoredis(): Promise<IoredisModule> {
 }
 
 export function checkPlace(place: RedisPlace): void {
-  const isPlace = "client" in place ? isClientLike(place.client) : isUrl(place.url);
+  const isBoth = "client" in place && "url" in place;
+  const isPlace = isBoth
+    ? false
+    : "client" in place
+      ? isClientLike(place.client)
+      : isUrl(place.url);
   if (isPlace) return;
   throw new InvalidOptionError(
-    "redisStore takes { url } with redis://…, or { client } with a Redis or Cluster of ioredis",
+    "redisStore takes either { url } with redis://…, or { client } with a Redis or Cluster of ioredis",
   );
 }
 
