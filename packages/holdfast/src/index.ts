@@ -3,7 +3,7 @@
  * This is the front door; stores have their own: holdfast/sqlite, holdfast/postgres,
  * holdfast/redis, holdfast/mongodb, holdfast/memory.
  */
-export { Holdfast } from "./holdfast.ts";
+export { Holdfast } from "./any-holdfast.ts";
 export type { HoldfastOptions, Resilience } from "./holdfast-options.ts";
 export type { Middleware } from "./middleware.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
@@ -15,6 +15,7 @@ export {
   type JobItem,
   type JobOptions,
 } from "./core/contract.ts";
+export type { Jsonified, StoredResult } from "./core/jsonified.ts";
 export type { RetryPolicy } from "./core/backoff.ts";
 export type { Classification } from "./core/classify.ts";
 export type { ErrorCategory, Failure, JobStatus, Progress } from "./core/job.ts";
@@ -65,6 +66,7 @@ export {
   PayloadValidationError,
   PermanentError,
   QueueFullError,
+  ResultValidationError,
   RetryAfterError,
   SpawnLimitError,
   StepError,

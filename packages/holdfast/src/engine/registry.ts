@@ -1,11 +1,14 @@
 /** What this process knows of each type: its contract, and its handler if it runs here. */
 import { checkTarget, defineJob, type JobContract } from "../core/contract.ts";
 import { TypeTakenError } from "../core/errors.ts";
-import type { RunningJob } from "./run/running-job.ts";
+import type { Intent, RunningJob } from "./run/running-job.ts";
+
+/** What a handler may return: a result, or what `job.snooze()` and `job.cancel()` give. */
+export type Returns<Result> = Promise<Result | Intent> | Result | Intent;
 
 export type Handler<Payload = unknown, Result = unknown> = (
-  job: RunningJob<Payload>,
-) => Promise<Result> | Result;
+  job: RunningJob<Payload, Result>,
+) => Returns<Result>;
 
 export interface Definition {
   readonly contract: JobContract;

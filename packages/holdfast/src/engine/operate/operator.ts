@@ -13,7 +13,7 @@ import {
 import type { AuditBody } from "../../core/ledger.ts";
 import type { LimitChange, LineState, QueueState } from "../../core/line.ts";
 import { checkName } from "../../core/names.ts";
-import { encodeJson } from "../../core/json-text.ts";
+import { encodeStored } from "../../core/json-text.ts";
 import {
   checkObject,
   checkOneOf,
@@ -25,7 +25,7 @@ import {
 import type { Change, Changes, JobFilter, QueueCounts, Store } from "../../core/store.ts";
 import { cleanText } from "../../core/text.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
-import { payloadHash } from "../produce/compose-job.ts";
+import { checkStored, payloadHash } from "../produce/compose-job.ts";
 import { jobListing, jobView, type JobListing, type JobView } from "./job-view.ts";
 import { auditEntry, type About } from "../settle/ledger-entries.ts";
 import type { Registry } from "../registry.ts";
@@ -175,7 +175,7 @@ export class Operator {
       delayMs,
       runAt: null,
       attempts: attempts ?? retry.maxAttempts,
-      ...(payload !== undefined && { payload: this.#newPayload(found.type, payload) }),
+      ...(payload !== undefined && { payload: await this.#newPayload(found.type, payload) }),
     };
     const { queue, type, group } = found;
     const spoken = whyOf("retry", why);
@@ -252,9 +252,12 @@ export class Operator {
     await ledgerWriter.note(auditEntry(id, body, { ...about, at: ledgerWriter.now() }));
   }
 
-  #newPayload(type: string, payload: unknown) {
+  /** Judged as an enqueue judges it, where the contract is known. */
+  async #newPayload(type: string, payload: unknown) {
     const limits = { what: "payload", maxBytes: this.#options.maxPayloadBytes };
-    const json = encodeJson(payload, limits);
+    const { json, stored } = encodeStored(payload, limits);
+    const contract = this.#options.registry.get(type)?.contract;
+    if (contract?.payload) await checkStored(contract, stored, stored === payload);
     return { json, hash: payloadHash(type, json) };
   }
 }

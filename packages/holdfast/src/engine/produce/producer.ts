@@ -44,7 +44,8 @@ const TRIES = 4;
 /** `ran` and `spooled` only with `new Holdfast({ resilient })`, and then the types say so. */
 export type ReceiptStatus = "added" | "duplicate" | "spooled" | "ran";
 
-export interface Receipt<Result = unknown, Status extends ReceiptStatus = "added" | "duplicate"> {
+/** `Status` follows from `new Holdfast({ resilient })`; by default it is any, so that a parameter takes every receipt. */
+export interface Receipt<Result = unknown, Status extends ReceiptStatus = ReceiptStatus> {
   /** Of the stored job; of the first one if this is a duplicate. */
   readonly id: string;
   /**

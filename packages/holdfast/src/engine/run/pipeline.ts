@@ -6,10 +6,10 @@
  *
  * What differs between the two (who keeps the lease, where an outcome is stored) is the attempt's host.
  */
-import type { HoldfastError } from "../../core/errors.ts";
+import { ResultValidationError, type HoldfastError } from "../../core/errors.ts";
 import { decodeJson } from "../../core/json-text.ts";
 import type { Outcome } from "../../core/outcome.ts";
-import { validateWith } from "../../core/standard-schema.ts";
+import { validateWith, type StandardSchema } from "../../core/standard-schema.ts";
 import type { Events } from "../events.ts";
 import type { Ended } from "../extension.ts";
 import type { Decided, Extensions, Hooks } from "../extensions.ts";
@@ -144,11 +144,13 @@ export class Pipeline {
     events.emit("started", () => ({ ...aboutJob(attempt), waitedMs: waitedMs(attempt) }));
     attempt.startedAt = runtime.monotonic();
     const handler = definition.handler!;
+    const body =
+      hooks.around.length === 0
+        ? () => handler(running)
+        : extensions.around(hooks, view!, async () => handler(running));
+    const { result } = definition.contract;
     const ending = await runHandler(attempt, {
-      handler:
-        hooks.around.length === 0
-          ? () => handler(running)
-          : extensions.around(hooks, view!, async () => handler(running)),
+      handler: result ? () => checkedResult(attempt, running, body, result) : body,
       runtime,
       timeoutMs: definition.contract.timeoutMs,
       onAbandoned: (reason) => this.#abandon(run, reason),
@@ -271,6 +273,18 @@ export class Pipeline {
     const timings = { waitedMs: waitedMs(attempt), ranMs: told.ranMs ?? 0 };
     this.#options.extensions.ended(hooks, view!, { how, outcome, timings });
   }
+}
+
+/** What the result schema makes of what the handler returned. In a caller's transaction that was done there. */
+async function checkedResult(
+  attempt: Attempt,
+  running: RunningJob,
+  body: () => unknown,
+  schema: StandardSchema,
+): Promise<unknown> {
+  const value = await body();
+  if (running.intent || attempt.settledWithin) return value;
+  return validateWith(schema, value, `the result of ${attempt.job.type}`, ResultValidationError);
 }
 
 /**

@@ -5,9 +5,11 @@
 import { InvalidOptionError, SpawnLimitError } from "../../core/errors.ts";
 import type { EnqueueOptions, JobContract } from "../../core/contract.ts";
 import { LOG_LINE_BYTES, type NewJob } from "../../core/job.ts";
+import type { Jsonified } from "../../core/jsonified.ts";
 import { decodeJson, encodeJson } from "../../core/json-text.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import { cleanText, cutToBytes } from "../../core/text.ts";
+import type { AnyContract, InputOf } from "../typed-jobs.ts";
 import type { Attempt } from "./attempt.ts";
 import { AttemptFacts } from "./attempt-facts.ts";
 import { refuseInOpenTransaction } from "./current-attempt.ts";
@@ -39,7 +41,7 @@ export interface RunningJobHost {
   settleWithin(attempt: Attempt, tx: unknown, result: unknown): Promise<void>;
 }
 
-export class RunningJob<Payload = unknown> extends AttemptFacts {
+export class RunningJob<Payload = unknown, Result = unknown> extends AttemptFacts {
   readonly payload: Payload;
   readonly #attempt: Attempt;
   readonly #host: RunningJobHost;
@@ -85,6 +87,12 @@ export class RunningJob<Payload = unknown> extends AttemptFacts {
   }
 
   /** Stored together with this job's success, or not at all. Resolves to the new job's id. */
+  spawn<Contract extends AnyContract>(
+    contract: Contract,
+    payload: InputOf<Contract>,
+    options?: EnqueueOptions,
+  ): Promise<string>;
+  spawn(type: string, payload: unknown, options?: EnqueueOptions): Promise<string>;
   async spawn(target: SpawnTarget, payload: unknown, options?: EnqueueOptions): Promise<string> {
     const job = await this.#host.compose(target, payload, options);
     // A handler that goes on after its job was settled without it would believe in a child never stored.
@@ -104,7 +112,7 @@ export class RunningJob<Payload = unknown> extends AttemptFacts {
    * Runs `body` once in the life of the job: its result is stored before this resolves, and a later
    * attempt gets the stored one. What comes back is what JSON makes of it, the first time too.
    */
-  step<Value>(name: string, body: () => Promise<Value> | Value): Promise<Value> {
+  step<Value>(name: string, body: () => Promise<Value> | Value): Promise<Jsonified<Value>> {
     this.#steps ??= new Steps(this.#attempt, this.#host.keeper);
     return this.#steps.run(name, body);
   }
@@ -133,7 +141,7 @@ export class RunningJob<Payload = unknown> extends AttemptFacts {
   }
 
   /** This job's success commits with the caller's own transaction, or not at all. */
-  async settleWithin(tx: unknown, outcome: { readonly result?: unknown } = {}): Promise<void> {
+  async settleWithin(tx: unknown, outcome: { readonly result?: Result } = {}): Promise<void> {
     await this.#host.settleWithin(this.#attempt, tx, outcome.result);
   }
 

@@ -10,6 +10,7 @@ import {
   JobTimeoutError,
   LeaseLostError,
   PayloadValidationError,
+  ResultValidationError,
   WorkerStoppedError,
   type HoldfastError,
 } from "../../core/errors.ts";
@@ -64,7 +65,7 @@ export function decideFailure(error: unknown, context: FailureContext): Outcome 
 
   const { category, permanent, retryAfterMs } = classify(cause, contract, context.nowMs);
   const failure = describeFailure(cause, { type: job.type, category });
-  if (cause instanceof PayloadValidationError) {
+  if (cause instanceof PayloadValidationError || cause instanceof ResultValidationError) {
     return { kind: "die", reason: "validation", failure, ran: true };
   }
   if (permanent) return { kind: "die", reason: "permanent", failure, ran: true };
