@@ -84,6 +84,7 @@ export class Pipeline {
       return this.release(attempt, host, { why: "its lease ran out before it started" });
     }
     const { job } = attempt;
+    const { runtime, logger } = this.#options;
     const run = this.#begin(attempt, host);
     const { definition } = run;
     if (!definition?.handler) {
@@ -114,7 +115,11 @@ export class Pipeline {
     const isAsked = run.hooks.before.length > 0;
     const outcome = isAsked ? await this.#options.extensions.before(run.hooks, run.view!) : null;
     if (outcome) return this.#conclude(run, outcome);
-    await this.#handle(run, definition, new RunningJob(attempt, payload, host));
+    await this.#handle(
+      run,
+      definition,
+      new RunningJob(attempt, payload, { host, runtime, logger }),
+    );
   }
 
   /** Gives back what was leased and never started: no attempt is spent. */
@@ -154,6 +159,7 @@ export class Pipeline {
       runtime,
       timeoutMs: definition.contract.timeoutMs,
       onAbandoned: (reason) => this.#abandon(run, reason),
+      openCalls: () => running.end(),
     });
     // Settled without it meanwhile: what it says now is not heard.
     if (attempt.phase !== "running") return;

@@ -30,6 +30,11 @@ export class Steps {
 
   async run<Value>(name: string, body: () => Promise<Value> | Value): Promise<Jsonified<Value>> {
     this.#check(name);
+    if (typeof body !== "function") {
+      throw new StepError(
+        `step "${name}" needs a function: job.step("${name}", async () => { … })`,
+      );
+    }
     this.#called.add(name);
     try {
       const json = this.#stored.get(name) ?? (await this.#runOnce(name, body));
