@@ -284,6 +284,7 @@ export class Holdfast<
       store: hasStore ? watched.lastAnswer : null,
       ledger: ledgerWriter.home === "elsewhere" ? ledgerWriter.lastAnswer : null,
       spooled: spooler?.size ?? null,
+      isClosed: this.#closing !== null,
     });
   }
 

@@ -31,12 +31,12 @@ export type {
   JobsPage,
   JobsQuery,
   LimitOptions,
-  LinesView,
   LineTarget,
   PauseOptions,
   RetryOptions,
   WhyOptions,
 } from "./engine/operate/operator.ts";
+export type { HoldView, LinesView, LineView, QueueView } from "./engine/operate/lines-view.ts";
 export { closeOnSignals } from "./engine/close-on-signals.ts";
 export type { EventName, JobEvents } from "./engine/events.ts";
 export type { Handler } from "./engine/registry.ts";

@@ -100,7 +100,16 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
   });
   const operator = new Operator({ store, runtime, registry, ledgerWriter, maxPayloadBytes });
   const retention = new Retention(options.retention);
-  const ours = upkeep({ watched, runtime, logger, events, retention, ledgerWriter, fleet });
+  const ours = upkeep({
+    watched,
+    runtime,
+    logger,
+    registry,
+    events,
+    retention,
+    ledgerWriter,
+    fleet,
+  });
   const chores = new Chores({
     ...{ runtime, logger },
     chores: (): readonly Chore[] => [...ours, ...extensions.chores],

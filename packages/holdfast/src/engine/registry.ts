@@ -56,10 +56,16 @@ export class Registry {
     return [...queues];
   }
 
-  handledTypes(): string[] {
+  /** Of everything that has a handler here, or of what belongs to one queue. */
+  handledTypes(queue?: string): string[] {
     return [...this.#definitions.values()].flatMap(({ contract, handler }) =>
-      handler ? [contract.type] : [],
+      handler && (queue === undefined || contract.queue === queue) ? [contract.type] : [],
     );
+  }
+
+  /** Does a contract name it? */
+  hasQueue(queue: string): boolean {
+    return [...this.#definitions.values()].some(({ contract }) => contract.queue === queue);
   }
 
   #contractOf(type: string): JobContract {

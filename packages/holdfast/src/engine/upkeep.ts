@@ -2,8 +2,10 @@
 import type { Events } from "./events.ts";
 import type { Chore } from "./extension.ts";
 import { BEAT_EVERY_MS, LOOK_WHILE_BUSY_MS, type Fleet } from "./lease/fleet.ts";
+import { QueueNotes } from "./lease/queue-notes.ts";
 import { reaper } from "./lease/reaper.ts";
 import type { Logger } from "./logger.ts";
+import type { Registry } from "./registry.ts";
 import { reportMemory } from "./report-memory.ts";
 import type { Retention } from "./retention.ts";
 import type { Runtime } from "./runtime.ts";
@@ -19,6 +21,7 @@ export interface UpkeepOptions {
   readonly watched: WatchedStore;
   readonly runtime: Runtime;
   readonly logger: Logger;
+  readonly registry: Registry;
   readonly events: Events;
   readonly retention: Retention;
   readonly ledgerWriter: LedgerWriter;
@@ -26,10 +29,13 @@ export interface UpkeepOptions {
 }
 
 export function upkeep(options: UpkeepOptions): readonly Chore[] {
-  const { watched, logger, retention, ledgerWriter, fleet } = options;
+  const { watched, logger, registry, retention, ledgerWriter, fleet } = options;
+  const notes = new QueueNotes({
+    ...{ store: watched.store, registry, logger, queues: () => fleet.ownQueues },
+  });
   return [
     reaper(options),
-    ...fleetChores(fleet),
+    ...fleetChores(fleet, notes),
     ...relayChores(options),
     {
       name: "prune",
@@ -51,10 +57,10 @@ export function upkeep(options: UpkeepOptions): readonly Chore[] {
 }
 
 /** One record written and one look at the others' every five seconds; commands are heard more often. */
-function fleetChores(fleet: Fleet): readonly Chore[] {
+function fleetChores(fleet: Fleet, notes: QueueNotes): readonly Chore[] {
   let sinceLookMs = BEAT_EVERY_MS;
   return [
-    { name: "beat", everyMs: BEAT_EVERY_MS, run: () => fleet.beat() },
+    { name: "beat", everyMs: BEAT_EVERY_MS, run: () => beat(fleet, notes) },
     {
       name: "look at the fleet",
       everyMs: LOOK_WHILE_BUSY_MS,
@@ -71,6 +77,11 @@ function fleetChores(fleet: Fleet): readonly Chore[] {
       },
     },
   ];
+}
+
+async function beat(fleet: Fleet, notes: QueueNotes): Promise<void> {
+  await fleet.beat();
+  await notes.look();
 }
 
 function trimmer({ ledgerWriter, retention }: UpkeepOptions): Chore {

@@ -1,5 +1,6 @@
 /** What `hf.work` takes, checked and completed. */
 import { InvalidOptionError } from "../../core/errors.ts";
+import { show } from "../../core/text.ts";
 import { checkName } from "../../core/names.ts";
 import { checkOptions, checkWhole } from "../../core/option-checks.ts";
 
@@ -66,6 +67,12 @@ export function checkWorkOptions(
 function checkQueues(
   queues: readonly string[] | Readonly<Record<string, number>>,
 ): ReadonlyMap<string, number> {
+  if (typeof queues !== "object" || queues === null) {
+    const written = typeof queues === "string" ? `: work({ queues: [${show(queues)}] })` : "";
+    throw new InvalidOptionError(
+      `queues takes an array of names, or an object of names with weights, not ${show(queues)}${written}`,
+    );
+  }
   const entries = Array.isArray(queues)
     ? (queues as readonly string[]).map((queue): [string, number] => [queue, 1])
     : Object.entries(queues);

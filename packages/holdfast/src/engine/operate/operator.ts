@@ -11,7 +11,7 @@ import {
   type JobStatus,
 } from "../../core/job.ts";
 import type { AuditBody } from "../../core/ledger.ts";
-import type { LimitChange, LineState, QueueState } from "../../core/line.ts";
+import type { LimitChange } from "../../core/line.ts";
 import { checkName } from "../../core/names.ts";
 import { encodeStored } from "../../core/json-text.ts";
 import {
@@ -27,6 +27,7 @@ import { cleanText } from "../../core/text.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
 import { checkStored, payloadHash } from "../produce/compose-job.ts";
 import { jobListing, jobView, type JobListing, type JobView } from "./job-view.ts";
+import { linesView, type LinesView } from "./lines-view.ts";
 import { auditEntry, type About } from "../settle/ledger-entries.ts";
 import type { Registry } from "../registry.ts";
 import type { Runtime } from "../runtime.ts";
@@ -88,12 +89,6 @@ export interface LimitOptions {
   readonly weight?: number | null | undefined;
 }
 
-export interface LinesView {
-  readonly queue: QueueState | null;
-  readonly lines: readonly LineState[];
-  readonly nextCursor: string | null;
-}
-
 const PAUSE = "pause";
 const JOBS_QUERY = [
   ...["limit", "cursor", "order", "status", "delayed", "queue", "group", "type", "tag"],
@@ -149,7 +144,8 @@ export class Operator {
     checkOptions("lines", page, ["limit", "cursor"]);
     const limit = checkWhole("limit", page.limit ?? 50, { min: 1, max: 200 });
     checkCursor(page.cursor ?? null);
-    return this.#store.lines(checkName("queue", queue), { limit, cursor: page.cursor ?? null });
+    const name = checkName("queue", queue);
+    return linesView(await this.#store.lines(name, { limit, cursor: page.cursor ?? null }));
   }
 
   /** Queued: cancelled now. Processing: its handler is asked to stop. Finished: refused. */

@@ -22,7 +22,7 @@ import type { Settler } from "../settle/settler.ts";
 import type { WatchedStore } from "../watched-store.ts";
 import type { Attempt } from "./attempt.ts";
 import { ViewedAttempt } from "./attempt-view.ts";
-import type { AttemptHost } from "./pipeline.ts";
+import { reportDropped, type AttemptHost } from "./pipeline.ts";
 import type { SpawnTarget } from "./running-job.ts";
 
 /** How long a caller's transaction may stay open after its handler has ended, before we look anyway. */
@@ -99,7 +99,8 @@ export class LeasedHost implements AttemptHost {
     const checked = schema
       ? await validateWith(schema, result, what, ResultValidationError)
       : result;
-    const outcome = succeed(checked);
+    const drop = (error: unknown) => reportDropped(this.#options.logger, attempt, error);
+    const outcome = succeed(checked, drop);
     const entries = await this.#entriesWithin(attempt, outcome);
     // From here on no renewal may wait for the caller's row locks.
     attempt.settlesWithin(within);

@@ -206,7 +206,8 @@ export class Pipeline {
       const message = "the transaction in which the job was settled did not commit";
       return this.#failed(run, new Error(message));
     }
-    return running.intent ?? succeed(ending.value);
+    const drop = (error: unknown) => reportDropped(this.#options.logger, run.attempt, error);
+    return running.intent ?? succeed(ending.value, drop);
   }
 
   #failed({ attempt, definition }: Run, error: unknown): Outcome {
@@ -279,6 +280,14 @@ export class Pipeline {
     const timings = { waitedMs: waitedMs(attempt), ranMs: told.ranMs ?? 0 };
     this.#options.extensions.ended(hooks, view!, { how, outcome, timings });
   }
+}
+
+/** The job succeeds all the same: its work is done. */
+export function reportDropped(logger: Logger, { job }: Attempt, error: unknown): void {
+  logger.warn(
+    `the result of job ${job.id} (${job.type}) is not stored: return plain JSON of at most 256 KiB`,
+    { error },
+  );
 }
 
 /** What the result schema makes of what the handler returned. In a caller's transaction that was done there. */

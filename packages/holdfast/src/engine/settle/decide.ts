@@ -34,12 +34,14 @@ export function decideBeforeRunning(job: LeasedJob, contract: JobContract): Outc
   return null;
 }
 
-export function succeed(value: unknown): Outcome {
+/** `onDropped` hears why a result is not stored. */
+export function succeed(value: unknown, onDropped?: (why: unknown) => void): Outcome {
   if (value === undefined) return { kind: "succeed", result: null, resultDropped: false };
   try {
     const result = encodeJson(value, { what: "the result", maxBytes: MAX_RESULT_BYTES });
     return { kind: "succeed", result, resultDropped: false };
-  } catch {
+  } catch (error) {
+    onDropped?.(error);
     // The work is done; a result nobody can store does not undo it.
     return { kind: "succeed", result: null, resultDropped: true };
   }
