@@ -4,6 +4,7 @@ import {
   PermanentError,
   type Handler,
   type Holdfast,
+  type Intent,
   type RunningJob,
 } from "../../packages/holdfast/src/index.ts";
 import * as jobs from "./contracts.ts";
@@ -12,9 +13,9 @@ import type { ChaosTransactions } from "./chaos-store.ts";
 import { settleWithin } from "./settle-within.ts";
 import type { Witness } from "./witness.ts";
 
-type ChaosJob = RunningJob<ChaosPayload>;
+type ChaosJob = RunningJob<ChaosPayload, ChaosResult>;
 /** Returns nothing: the result is the same for all. An intent is returned as it is. */
-type Body = (job: ChaosJob) => unknown;
+type Body = (job: ChaosJob) => Promise<Intent | void>;
 
 const STEPS = ["first", "second", "third"];
 const ROWS = 4;
@@ -93,7 +94,7 @@ function rowOf(job: ChaosJob): number {
   return (job.checkpoint as { readonly row: number } | undefined)?.row ?? 0;
 }
 
-function witnessed(witness: Witness, body: Body): Handler<ChaosPayload> {
+function witnessed(witness: Witness, body: Body): Handler<ChaosPayload, ChaosResult> {
   return async (job) => {
     const { id, fence, attempt, type, payload } = job;
     witness.saw({ what: "start", id, fence, attempt, type, key: payload.key, row: rowOf(job) });

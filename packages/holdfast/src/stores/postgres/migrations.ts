@@ -8,6 +8,7 @@
  * which may still be running: what must change gets a new name, and the old one goes a release later.
  */
 import { StoreOpenError } from "../../core/errors.ts";
+import { checkOptions } from "../../core/option-checks.ts";
 import { BYTE_BOUND_FUNCTIONS } from "./byte-bound.ts";
 import { CLOCK_FUNCTION } from "./clock.ts";
 import { COUNT_FUNCTION } from "./count.ts";
@@ -86,6 +87,7 @@ export async function migrate(session: Session, schema: SchemaName): Promise<voi
  * at its first line, and changes nothing.
  */
 export function postgresSchemaSql(options: { readonly schema?: string } = {}): string {
+  checkOptions("postgresSchemaSql", options, ["schema"]);
   const schema = new SchemaName(options.schema ?? "holdfast");
   const steps = stepsFrom({ tables: null, functions: 0 }, schema);
   return `BEGIN;\n${schema.put(steps)}\nCOMMIT;\n`;

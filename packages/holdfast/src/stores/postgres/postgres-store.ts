@@ -7,6 +7,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
+import { checkOptions } from "../../core/option-checks.ts";
 import type { Settlement, SettleResult, Store, StoreInfo } from "../../core/store.ts";
 import { heardBy } from "../shared/wakeup-message.ts";
 import { Wakeups } from "../shared/wakeups.ts";
@@ -70,8 +71,8 @@ const QUEUES = "SELECT name FROM holdfast.queue";
 const BATCH_ITEMS = 1_000;
 
 export function postgresStore(options: PostgresStoreOptions): Store {
+  checkStoreOptions(options);
   const { pooler = "session", deadlineMs = 10_000, remembersMs = 3_600_000 } = options;
-  checkOptions(options);
   const schema = new SchemaName(options.schema ?? "holdfast");
   const clock = new Clock();
   const isDirect = pooler === "session";
@@ -331,7 +332,10 @@ interface Life extends OpenDatabase {
   readonly upkeep: Upkeep;
 }
 
-function checkOptions(options: PostgresStoreOptions): void {
+const OPTIONS = ["url", "pool", "schema", "pooler", "deadlineMs", "remembersMs"];
+
+function checkStoreOptions(options: PostgresStoreOptions): void {
+  checkOptions("postgresStore", options, OPTIONS);
   checkPlace(options);
   const { pooler, deadlineMs, remembersMs } = options;
   if (pooler !== undefined && pooler !== "session" && pooler !== "transaction") {
