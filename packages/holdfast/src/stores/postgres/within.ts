@@ -12,7 +12,8 @@ import type { Settlement, WithinTransaction } from "../../core/store.ts";
 import { Session, type DatabaseOptions } from "./database.ts";
 import { insert } from "./insert.ts";
 import { CallersTransaction } from "./callers-transaction.ts";
-import { isClientLike, transactionStatus } from "./pool-like.ts";
+import { ExecutorClient, isExecutor } from "./executor-client.ts";
+import { isClientLike, transactionStatus, type ClientLike } from "./pool-like.ts";
 import { codeOf, storeError } from "./postgres-error.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { number, textOrNull } from "./row-values.ts";
@@ -43,11 +44,14 @@ const WRONG: Readonly<Record<string, string>> = {
 };
 
 export function within(tx: unknown, options: WithinOptions): WithinTransaction {
+  const given: unknown = isExecutor(tx) ? new ExecutorClient(tx, options.pool) : tx;
   // A pool looks like a connection, but each of its queries may go to another one.
-  if (!isClientLike(tx) || "totalCount" in tx) {
-    throw notInTransaction("is not a connection of pg: give the client on which BEGIN was sent");
+  if (!isClientLike(given) || "totalCount" in given) {
+    throw notInTransaction(
+      "is not a connection of pg: give the client on which BEGIN was sent, or a function that runs a statement in your transaction",
+    );
   }
-  const client = tx;
+  const client: ClientLike = given;
   const transaction = CallersTransaction.on(client);
   if (!transaction.isOpen())
     throw notInTransaction("is not inside a transaction: send BEGIN first");
