@@ -28,7 +28,7 @@ export async function programsOf(root: string, path: string): Promise<PageProgra
   const blocks = [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block);
   const programs: PageProgram[] = [];
   for (const block of blocks) {
-    const name = /^\/\/ ([\w-]+\.ts)\n/.exec(block)?.[1];
+    const name = /^\/\/ ([\w.-]+\.ts)\n/.exec(block)?.[1];
     const last = programs.at(-1);
     if (name !== undefined && !WITH_EXCERPTS.has(page)) {
       programs.push({ page, file: name, text: block, isPart: true });

@@ -11,6 +11,8 @@ import { installPackage, type InstalledPackage } from "../packaging/install-pack
 import { postgresDatabase } from "../servers/postgres-database.ts";
 import { serverUrl } from "../servers/server-desk.ts";
 import { companionOf, haveCompanions, linkCompanions } from "./companions.ts";
+import { freePort } from "../servers/free-port.ts";
+import { startProgram } from "./started-program.ts";
 import { isWhole, programsOf, type PageProgram } from "./page-programs.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -82,6 +84,40 @@ describe("the programs in our pages", () => {
       for (const line of promisedLines(program.text)) expect(ran.stdout).toContain(`${line}\n`);
     });
   }
+
+  it("express: web and worker do one job together, and stop in order", async (test) => {
+    test.skip(!hasCompanions, NO_COMPANIONS);
+    const cwd = join(installed.folder, "pages/express");
+    const port = await freePort();
+    const env = { PORT: String(port) };
+    const web = await startProgram("web.ts", { cwd, env });
+    const worker = await startProgram("worker.ts", { cwd, env });
+    const url = `http://localhost:${port}`;
+    const signUp = async (email: string) =>
+      fetch(`${url}/sign-up`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ email }),
+      });
+    const answers = [await signUp("ada@example.com"), await signUp("ada@example.com")];
+    const bodies = await Promise.all(answers.map((answer) => answer.json()));
+    expect(bodies[0]).toEqual(bodies[1]);
+    const { job } = bodies[0] as { job: string };
+    const look = async () => (await fetch(`${url}/jobs/${job}`)).json();
+    await expect.poll(look, { timeout: 10_000 }).toMatchObject({ status: "succeeded" });
+    expect((await signUp("no address")).status).toBe(400);
+    expect((await fetch(`${url}/ready`)).status).toBe(200);
+    expect((await fetch(`${url}/jobs/none`)).status).toBe(404);
+    const stopped = { code: 0, stderr: "" };
+    expect(await worker.stop()).toEqual({ ...stopped, stdout: "worker is up\n" });
+    expect(await web.stop()).toEqual({ ...stopped, stdout: "web is up\nweb is down\n" });
+  });
+
+  it("express: its test passes", async () => {
+    const cwd = join(installed.folder, "pages/express");
+    const ran = await installed.node(["--test", "sign-up.test.ts"], { cwd });
+    expect(ran).toMatchObject({ code: 0, stderr: "" });
+  });
 });
 
 /** What stands behind `console.log(…); //` is printed. */
