@@ -90,13 +90,9 @@ export class Producer {
   constructor(options: ProducerOptions) {
     this.#options = options;
     this.#inserts = new Batcher({
+      ...batchesOf(options),
       run: (jobs, isRepeated) => this.#insert(jobs, isRepeated),
-      defer: (callback) => options.runtime.defer(callback),
-      maxItems: options.store.batchItems ?? BATCH_ITEMS,
       atOnce: options.store.insertsAtOnce,
-      maxBytes: BATCH_BYTES,
-      // UTF-16 units to UTF-8 bytes, at worst.
-      bytesOf: (job) => job.payload.length * 3,
       isolate: (error) => !isRetryable(error),
     });
   }
@@ -124,14 +120,25 @@ export class Producer {
     return store.insert(jobs, { evenIfFull: true });
   }
 
-  /** The same words inside a caller's transaction: no batching, the transaction is the batch. */
+  /**
+   * The same words inside a caller's transaction. Many jobs go in batches, one after the other: a call for
+   * each would cost a round trip each, and a session of MongoDB takes no two at once.
+   */
   through(insert: Insert): Pick<Producer, "enqueue" | "enqueueAll"> {
-    const one = async (composed: ComposedJob) =>
-      this.#receipt(composed, (await insert([composed.job]))[0]!);
+    const inserts = new Batcher<NewJob, InsertResult>({
+      ...batchesOf(this.#options),
+      run: insert,
+      isolate: () => false,
+    });
+    const take = async (composed: ComposedJob) =>
+      this.#receipt(composed, await inserts.add(composed.job));
     return {
-      enqueue: async (target, payload, options) =>
-        one(await this.#options.composer.compose(target, payload, options)),
-      enqueueAll: (items) => this.#answerAll(items, one),
+      enqueue: async (target, payload, options) => {
+        const composed = await this.#options.composer.compose(target, payload, options);
+        const [result] = await insert([composed.job]);
+        return this.#receipt(composed, result!);
+      },
+      enqueueAll: (items) => this.#answerAll(items, take),
     };
   }
 
@@ -329,4 +336,14 @@ function isSurelyAway(error: unknown): boolean {
 function isAboutStore(error: HoldfastError): boolean {
   const items = [QueueFullError, KeyBusyError, InlineRefusedError];
   return error.isRetryable && !items.some((Class) => error instanceof Class);
+}
+
+function batchesOf({ runtime, store }: ProducerOptions) {
+  return {
+    defer: (callback: () => void) => runtime.defer(callback),
+    maxItems: store.batchItems ?? BATCH_ITEMS,
+    maxBytes: BATCH_BYTES,
+    // UTF-16 units to UTF-8 bytes, at worst.
+    bytesOf: (job: NewJob) => job.payload.length * 3,
+  };
 }
