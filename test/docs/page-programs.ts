@@ -16,7 +16,7 @@ export interface PageProgram {
 
 /** Older pages, whose other blocks are excerpts with names that the page does not explain. */
 const WITH_EXCERPTS = new Set([
-  ...["README", "deploying-and-stopping", "getting-started", "groups-holds-and-limits"],
+  ...["README", "deploying-and-stopping", "groups-holds-and-limits"],
   ...["idempotency", "inside-your-transaction", "mongodb", "postgresql", "readiness", "redis"],
   ...["retries-and-errors", "split-ledger", "steps-and-checkpoints", "test-your-jobs"],
   "when-the-store-is-away",
