@@ -135,6 +135,10 @@ async function answerOf(operation: Plain, store: Store, moment: Moment): Promise
     }
     case "count":
       return countsOf(store, moment);
+    case "countDead": {
+      const { by, queue } = operation;
+      return store.countDead({ by, ...(queue !== null && { queue }), limit: 50 });
+    }
     case "lines": {
       const { queue } = await store.lines(operation.queue, { limit: 1 });
       const lines = await linesOf(store, operation.queue, operation.limit);
@@ -145,11 +149,13 @@ async function answerOf(operation: Plain, store: Store, moment: Moment): Promise
       return store.ledger.append(operation.entries.map((one) => resolve.entry(one, moment)));
     case "ledger.read":
       return entriesOf(store, resolve.ledgerFilter(operation.filter, moment), operation.limit);
+    case "ledger.count":
+      return store.ledger.count(resolve.ledgerFilter(operation.filter, moment), operation.upTo);
     case "ledger.amend":
       return store.ledger.amend(operation.amendments);
     case "ledger.trim": {
-      const { kind, olderThanMs, limit } = operation;
-      return store.ledger.trim({ kind, olderThanMs, limit });
+      const { kind, olderThanMs, keep, limit } = operation;
+      return store.ledger.trim({ kind, olderThanMs, keep, limit });
     }
     case "records.scan":
       return scanAll(store, operation.prefix, operation.limit);

@@ -1,5 +1,6 @@
 /** Every verb of the seam, drawn often enough that long sequences get somewhere. */
 import { FINISHED_STATUSES } from "../../packages/holdfast/src/core/job.ts";
+import { DEAD_KEYS } from "../../packages/holdfast/src/core/store-calls.ts";
 import { drawAdoption, drawJob, drawLease, drawPlainJob } from "./draw-jobs.ts";
 import { drawRenewal, drawSettlement } from "./draw-jobs.ts";
 import { drawHold, drawLimit, drawTakenQueues } from "./draw-lines.ts";
@@ -137,11 +138,13 @@ function looking(draw: Draw): Weighted<Operation>[] {
   const { filter, queue } = draw;
   const limit = draw.from([50, 1, 2]);
   const order = draw.from(["newest", "oldest"]);
+  const by = draw.from(DEAD_KEYS);
   return [
     { weight: 2, arbitrary: is(draw, "get", { ids: draw.some(draw.id) }) },
     { weight: 1, arbitrary: is(draw, "place", { id: draw.id }) },
     { weight: 3, arbitrary: is(draw, "find", { filter, limit, order }) },
     { weight: 1, arbitrary: is(draw, "count", {}) },
+    { weight: 1, arbitrary: is(draw, "countDead", { by, queue: draw.rarely(queue) }) },
     { weight: 2, arbitrary: is(draw, "lines", { queue, limit }) },
   ];
 }
@@ -153,6 +156,9 @@ function keeping(draw: Draw): Weighted<Operation>[] {
   const filter = drawLedgerFilter(draw);
   const amendments = draw.some(drawAmendment(draw));
   const kind = draw.from(["failure", "audit"]);
+  const olderThanMs = draw.rarely(draw.durationMs);
+  const keep = draw.from([null, 0, 1]);
+  const upTo = draw.from([1, 50]);
   const keys = draw.some(draw.from(RECORD_KEYS));
   const swaps = draw.some(drawSwap(draw));
   const prefix = draw.from(["gate:", "gate", ""]);
@@ -163,8 +169,9 @@ function keeping(draw: Draw): Weighted<Operation>[] {
     { weight: 1, arbitrary: is(draw, "ledger.amend", { amendments }) },
     {
       weight: 1,
-      arbitrary: is(draw, "ledger.trim", { kind, olderThanMs: draw.durationMs, limit }),
+      arbitrary: is(draw, "ledger.trim", { kind, olderThanMs, keep, limit }),
     },
+    { weight: 1, arbitrary: is(draw, "ledger.count", { filter, upTo }) },
     { weight: 1, arbitrary: is(draw, "records.read", { keys }) },
     { weight: 5, arbitrary: is(draw, "records.swap", { swaps }) },
     { weight: 1, arbitrary: is(draw, "records.scan", { prefix, limit }) },

@@ -14,6 +14,10 @@ const LEDGER_FILTERS: readonly LedgerFilter[] = [
   { group: "ann", category: "auth" },
   { type: "send" },
   { jobId: "nobody" },
+  { kind: "failure", fingerprint: "f1" },
+  { company: "acme" },
+  { isFinal: true },
+  { isFinal: false, kind: "failure" },
 ];
 
 export function drawEntry(draw: Draw): Arbitrary<DrawnEntry> {
@@ -25,6 +29,9 @@ export function drawEntry(draw: Draw): Arbitrary<DrawnEntry> {
     queue: draw.rarely(draw.queue),
     group: draw.rarely(draw.group),
     category: draw.from([null, null, "network", "auth"]),
+    fingerprint: draw.from([null, "f1", "f2"]),
+    company: draw.from([null, "acme"]),
+    isFinal: draw.from([null, true, false]),
     state: draw.from(["open", "resolved"]),
     body: draw.from(["{}", '{"text":"grüße ☃"}']),
     atInMs: draw.rarely(draw.inMs),

@@ -6,7 +6,8 @@
  */
 import type { Arbitrary, FastCheck, Weighted } from "./fast-check.ts";
 import type { DrawnDue, DrawnFilter, DrawnTarget } from "./operation.ts";
-import { DURATIONS_MS, KEYS, QUEUES, TAGS, TYPES, type QueueName } from "./small-world.ts";
+import { DURATIONS_MS, KEYS, QUEUES, TAGS, TYPES, WORKERS } from "./small-world.ts";
+import type { QueueName } from "./small-world.ts";
 
 /** The names in use. */
 export interface Names {
@@ -132,8 +133,13 @@ export class Draw {
       type: this.rarely(this.type),
       tag: this.rarely(this.tag),
       category: this.rarely(this.from(["network", "auth"])),
+      fingerprint: this.rarely(this.from(["send network", "none"])),
+      worker: this.rarely(this.from(WORKERS)),
+      retrying: this.rarely(this.fc.boolean()),
       fromInMs: this.rarely(this.agoMs),
       toInMs: this.rarely(this.inMs),
+      finishedFromInMs: this.rarely(this.agoMs),
+      finishedToInMs: this.rarely(this.inMs),
     });
   }
 

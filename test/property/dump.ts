@@ -53,7 +53,7 @@ export interface Look {
 
 export async function countsOf(store: Store, { exactCounts }: Look): Promise<QueueCounts[]> {
   const counts = (await store.count()).filter(({ queue: _, ...counted }) =>
-    Object.values(counted).some((jobs) => jobs !== 0),
+    Object.values(counted).some((jobs) => jobs !== 0 && jobs !== null),
   );
   if (exactCounts) return counts;
   return counts.map((one) => ({ ...one, succeeded: 0, dead: 0, cancelled: 0 }));
@@ -75,12 +75,18 @@ async function eachOf<Item, Answer>(
 
 /** What is counted by the way is what a walk over all jobs counts. */
 export function checkRecount({ counts, found }: Dump, now: number): void {
-  for (const { queue, ready, delayed, processing } of counts) {
+  for (const { queue, ready, delayed, processing, retrying } of counts) {
     const jobs = found.filter((job) => job.queue === queue);
     const queued = jobs.filter(({ status }) => status === "queued");
     const later = queued.filter(({ runAt }) => runAt > now).length;
     const running = jobs.filter(({ status }) => status === "processing").length;
-    const recount = { ready: queued.length - later, delayed: later, processing: running };
-    mustAgree({ ready, delayed, processing }, recount, `${queue} is counted as it is found`);
+    const tried = queued.filter(({ attempts }) => attempts > 0).length;
+    const waiting = { ready: queued.length - later, delayed: later };
+    const recount = { ...waiting, processing: running, retrying: tried };
+    mustAgree(
+      { ready, delayed, processing, retrying },
+      recount,
+      `${queue} is counted as it is found`,
+    );
   }
 }

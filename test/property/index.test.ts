@@ -44,10 +44,10 @@ function stepsIn(report: string): string[] {
 }
 
 /**
- * Of up to 120. Some bugs show in a job's second crash, and that takes eight; leases are named by how
+ * Of up to 120. Some bugs show in a job's second crash or a second disowning, and that takes eight; leases are named by how
  * long ago they were taken, so a few more may have to stay for the sake of counting.
  */
-const SHORT = 12;
+const SHORT = 16;
 
 const PLANTED: Record<string, Plant> = {
   "settles without looking at the fence": (store) => ({

@@ -17,6 +17,7 @@ import type {
 import type { HoldChange, LimitChange } from "../../packages/holdfast/src/core/line.ts";
 import type { Outcome } from "../../packages/holdfast/src/core/outcome.ts";
 import type {
+  DeadKey,
   JobFilter,
   LeaseRequest,
   Retention,
@@ -80,8 +81,13 @@ export interface DrawnFilter {
   readonly type: string | null;
   readonly tag: string | null;
   readonly category: NonNullable<JobFilter["category"]> | null;
+  readonly fingerprint: string | null;
+  readonly worker: string | null;
+  readonly retrying: boolean | null;
   readonly fromInMs: InMs | null;
   readonly toInMs: InMs | null;
+  readonly finishedFromInMs: InMs | null;
+  readonly finishedToInMs: InMs | null;
 }
 
 export type DrawnTarget =
@@ -162,6 +168,7 @@ export type Operation =
       readonly order: "newest" | "oldest";
     }
   | { readonly verb: "count" }
+  | { readonly verb: "countDead"; readonly by: DeadKey; readonly queue: string | null }
   | { readonly verb: "lines"; readonly queue: string; readonly limit: number }
   | { readonly verb: "ledger.append"; readonly entries: readonly DrawnEntry[] }
   | {
@@ -173,9 +180,11 @@ export type Operation =
   | {
       readonly verb: "ledger.trim";
       readonly kind: string;
-      readonly olderThanMs: number;
+      readonly olderThanMs: number | null;
+      readonly keep: number | null;
       readonly limit: number;
     }
+  | { readonly verb: "ledger.count"; readonly filter: DrawnLedgerFilter; readonly upTo: number }
   | { readonly verb: "records.read"; readonly keys: readonly string[] }
   | { readonly verb: "records.swap"; readonly swaps: readonly DrawnSwap[] }
   | { readonly verb: "records.scan"; readonly prefix: string; readonly limit: number }

@@ -110,8 +110,14 @@ export function due({ delayMs, dueInMs }: DrawnDue, { now }: Moment): Due {
 }
 
 export function jobFilter(drawn: DrawnFilter, { now }: Moment): JobFilter {
-  const { fromInMs, toInMs, ...filter } = drawn;
-  return given<JobFilter>({ ...filter, from: after(now, fromInMs), to: after(now, toInMs) });
+  const { fromInMs, toInMs, finishedFromInMs, finishedToInMs, ...filter } = drawn;
+  return given<JobFilter>({
+    ...filter,
+    from: after(now, fromInMs),
+    to: after(now, toInMs),
+    finishedFrom: after(now, finishedFromInMs),
+    finishedTo: after(now, finishedToInMs),
+  });
 }
 
 export function ledgerFilter(drawn: DrawnLedgerFilter, { now }: Moment): LedgerFilter {

@@ -94,6 +94,6 @@ function tidy({ book, trace, time, backing }: World): void {
   book.entries.clear();
   book.promisedEntries.clear();
   for (const kind of ["entry", "relayed"]) {
-    time.during(backing.shared.ledger.trim({ kind, olderThanMs: 0, limit: 1_000_000 }));
+    time.during(backing.shared.ledger.trim({ kind, olderThanMs: 0, keep: null, limit: 1_000_000 }));
   }
 }

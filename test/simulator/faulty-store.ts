@@ -98,6 +98,7 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
     place: over("place", inner.place),
     find: over("find", inner.find),
     count: over("count", inner.count),
+    countDead: over("countDead", inner.countDead),
     hold: over("hold", inner.hold),
     limit: over("limit", inner.limit),
     lines: over("lines", inner.lines),
@@ -109,6 +110,7 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
     ledger: {
       append: (entries) => wire.send("ledger.append", () => inner.ledger.append(entries)),
       read: (filter, page) => wire.send("ledger.read", () => inner.ledger.read(filter, page)),
+      count: (filter, upTo) => wire.send("ledger.count", () => inner.ledger.count(filter, upTo)),
       amend: (amendments) => wire.send("ledger.amend", () => inner.ledger.amend(amendments)),
       trim: (request) => wire.send("ledger.trim", () => inner.ledger.trim(request)),
     },

@@ -152,6 +152,7 @@ export function spiedStore(real: () => Store, options: SpyOptions): Store {
       for (const job of found.jobs) judge.tell((watcher) => watcher.looked?.(job.id, job));
       return found;
     },
+    countDead: (request) => real().countDead(request),
     async count() {
       const counts = await done(real().count());
       judge.tell((watcher) => watcher.counted?.(counts));
@@ -177,6 +178,7 @@ export function spiedStore(real: () => Store, options: SpyOptions): Store {
     },
     ledger: {
       read: (filter, page) => real().ledger.read(filter, page),
+      count: (filter, upTo) => real().ledger.count(filter, upTo),
       amend: (amendments) => real().ledger.amend(amendments),
       trim: (request) => real().ledger.trim(request),
       async append(entries) {

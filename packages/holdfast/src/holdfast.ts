@@ -9,6 +9,7 @@ import {
 import { ClosedError, InvalidOptionError, UnsupportedError } from "./core/errors.ts";
 import { checkWhole, MAX_DURATION_MS } from "./core/option-checks.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
+import { Queues } from "./control/queues/queues.ts";
 import { Workers } from "./control/workers/workers.ts";
 import type { InferInput, InferOutput, StandardSchema } from "./core/standard-schema.ts";
 import type { StoreInfo } from "./core/store.ts";
@@ -68,6 +69,8 @@ export class Holdfast<
   readonly #workers = new Set<Worker>();
   /** The fleet: every process that works on this store. */
   readonly workers: Workers;
+  /** Settings of queues, kept in the store. */
+  readonly queues: Queues;
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -80,10 +83,9 @@ export class Holdfast<
       ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),
       ...(options.extensions ?? []),
     ]);
-    this.workers = new Workers(async () => {
-      await this.#ready();
-      return this.#engine.host;
-    });
+    const host = async () => (await this.#ready(), this.#engine.host);
+    this.workers = new Workers(host);
+    this.queues = new Queues(host);
   }
 
   /** A contract and its handler in one. */
@@ -197,8 +199,8 @@ export class Holdfast<
 
   /** Starts a worker; resolves when it is claiming. */
   async work(options: WorkOptions = {}): Promise<Worker> {
-    const { composer, chores, fleet, logger, registry } = this.#engine;
-    const settings = checkWorkOptions(options, registry.handledQueues());
+    const { composer, chores, fleet, logger, registry, settings } = this.#engine;
+    const checked = checkWorkOptions(options, registry.handledQueues());
     // Where there is no store, this says so.
     await this.info();
     const worker = new Worker(
@@ -211,11 +213,12 @@ export class Holdfast<
         },
         onStopped: (stopped) => this.#forget(stopped),
       },
-      settings,
+      checked,
     );
     this.#workers.add(worker);
     // A store that is away is no reason not to work once it is back.
-    await fleet.join(worker).catch((error: unknown) => {
+    const joined = fleet.join(worker).then(() => settings.obey());
+    await joined.catch((error: unknown) => {
       logger.warn("the record of this process could not be written yet", { error });
     });
     chores.working(true);
@@ -294,7 +297,7 @@ export class Holdfast<
     // One that is elsewhere answers without the store of the jobs.
     const { ledgerWriter } = this.#engine;
     if (ledgerWriter.home === "store") await this.#ready();
-    return readLedger(ledgerWriter, query);
+    return readLedger(this.#engine, query);
   }
 
   /** Does this process do its work? For a readiness probe: it asks nobody and answers at once. */

@@ -6,6 +6,7 @@
 export { Holdfast } from "./holdfast.ts";
 export type { HoldfastOptions, Resilience } from "./holdfast-options.ts";
 export type { Middleware } from "./middleware.ts";
+export type { QueueSettingsPatch, QueueSettingsView, SetOptions } from "./control/queues/queues.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
 export type { AttemptView as AttemptContext } from "./engine/extension.ts";
 export {

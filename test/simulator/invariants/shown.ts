@@ -34,7 +34,7 @@ export function shown({ book, complain }: Court): Watcher {
       complain(name, `${operation.verb} answered ${result}, not ${expected}`, id);
     },
     counted(counts) {
-      for (const numbers of counts) {
+      for (const { retrying: _, oldestReadyAt: __, ...numbers } of counts) {
         const queue = book.queue(numbers.queue);
         let ready = 0;
         for (const line of queue.lines.values()) ready += line.ready.size;
@@ -56,7 +56,11 @@ export function shown({ book, complain }: Court): Watcher {
   };
 }
 
-function unfinished({ ready, delayed, processing }: Omit<QueueCounts, "queue">): number {
+function unfinished({
+  ready,
+  delayed,
+  processing,
+}: Pick<QueueCounts, "ready" | "delayed" | "processing">): number {
   return ready + delayed + processing;
 }
 

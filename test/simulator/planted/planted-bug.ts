@@ -4,11 +4,18 @@
  */
 import type { Store } from "../../../packages/holdfast/src/core/store.ts";
 import { adopt } from "../../../packages/holdfast/src/stores/memory/adopt.ts";
+import { count, countDead } from "../../../packages/holdfast/src/stores/memory/count.ts";
 import { disown } from "../../../packages/holdfast/src/stores/memory/disown.ts";
-import { count, find, get, place } from "../../../packages/holdfast/src/stores/memory/find.ts";
+import { find, get, place } from "../../../packages/holdfast/src/stores/memory/find.ts";
 import { insert } from "../../../packages/holdfast/src/stores/memory/insert.ts";
 import { lease } from "../../../packages/holdfast/src/stores/memory/lease.ts";
-import { amend, append, read, trim } from "../../../packages/holdfast/src/stores/memory/ledger.ts";
+import {
+  amend,
+  append,
+  countEntries,
+  read,
+  trim,
+} from "../../../packages/holdfast/src/stores/memory/ledger.ts";
 import { hold, limit, lines } from "../../../packages/holdfast/src/stores/memory/lines.ts";
 import { memoryStore } from "../../../packages/holdfast/src/stores/memory/memory-store.ts";
 import {
@@ -90,11 +97,18 @@ function storeOf(state: MemoryState, options: BackingOptions): Store {
     place: verb(place),
     find: verb(find),
     count: verb(count),
+    countDead: verb(countDead),
     hold: verb(hold),
     limit: verb(limit),
     lines: verb(lines),
     outbox: { read: verb(readOutbox), clear: verb(clearOutbox) },
-    ledger: { append: verb(append), read: verb(read), amend: verb(amend), trim: verb(trim) },
+    ledger: {
+      append: verb(append),
+      read: verb(read),
+      amend: verb(amend),
+      count: verb(countEntries),
+      trim: verb(trim),
+    },
     records: { read: verb(readRecords), swap: verb(swap), scan: verb(scan) },
   };
 }

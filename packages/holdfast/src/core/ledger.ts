@@ -15,6 +15,12 @@ export interface LedgerEntry {
   readonly queue: string | null;
   readonly group: string | null;
   readonly category: string | null;
+  /** Equal for entries that look alike. */
+  readonly fingerprint?: string | null;
+  /** The customer it concerns, where the writer knows. */
+  readonly company?: string | null;
+  /** Of a failure: nothing came after it. */
+  readonly isFinal?: boolean | null;
   /** What has become of it: `open`, `resolved`, `replayed`, … The writer's words. */
   readonly state: string;
   /** JSON text. */
@@ -24,6 +30,9 @@ export interface LedgerEntry {
 }
 
 export interface StoredEntry extends LedgerEntry {
+  readonly fingerprint: string | null;
+  readonly company: string | null;
+  readonly isFinal: boolean | null;
   readonly at: number;
   readonly amendedAt: number | null;
 }
@@ -36,6 +45,9 @@ export interface LedgerFilter {
   readonly queue?: string;
   readonly group?: string;
   readonly category?: string;
+  readonly fingerprint?: string;
+  readonly company?: string;
+  readonly isFinal?: boolean;
   readonly state?: string;
   /** Inclusive. */
   readonly from?: number;
@@ -57,19 +69,29 @@ export interface Amendment {
 export interface Ledger {
   /** `duplicate`: an entry of this id is there already and stays as it is. */
   append(entries: readonly LedgerEntry[]): Promise<("added" | "duplicate")[]>;
-  /** Newest first, stable under change, bounded per call: a short page may have a cursor. */
+  /**
+   * Newest first, stable under change. A page by kind is full, alone or with one of queue, type, category,
+   * fingerprint, state or job; any other filter does a bounded step per call: a short page may have a cursor.
+   */
   read(
     filter: LedgerFilter,
     page: { readonly limit: number; readonly cursor?: string | null },
   ): Promise<LedgerPage>;
   /** Replaces state, body or both; everything else of an entry is for ever. */
   amend(amendments: readonly Amendment[]): Promise<("amended" | "missing")[]>;
-  /** Removes at most `limit` entries of a kind older than this; answers how many. */
-  trim(request: {
-    readonly kind: string;
-    readonly olderThanMs: number;
-    readonly limit: number;
-  }): Promise<number>;
+  /** How many there are, counted to `upTo`. */
+  count(filter: LedgerFilter, upTo: number): Promise<number>;
+  /** Removes at most `limit` entries of a kind that are past either bound, oldest first; answers how many. */
+  trim(request: TrimRequest): Promise<number>;
+}
+
+export interface TrimRequest {
+  readonly kind: string;
+  /** Null: no bound by age. */
+  readonly olderThanMs: number | null;
+  /** Keep the newest so many; null: no bound by count. */
+  readonly keep: number | null;
+  readonly limit: number;
 }
 
 /** What is asked of a store that keeps a ledger for the jobs of another one. Every `Store` fits. */

@@ -68,6 +68,9 @@ export interface LineState {
 
 export const COUNTED_TO = 10_000;
 
+/** A queue without jobs and settings is forgotten this long after its last use. */
+export const QUEUE_REMEMBERED_MS = 3_600_000;
+
 /**
  * A job due within this time wakes the workers of its queue when it is stored: they find nothing yet,
  * but `lease` tells them when to come back. Workers poll at least this often, so a later one is found

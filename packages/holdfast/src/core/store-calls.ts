@@ -228,8 +228,18 @@ export interface JobFilter {
   readonly tag?: string;
   /** Of the last failure. */
   readonly category?: ErrorCategory;
+  /** Of the last failure. */
+  readonly fingerprint?: string;
+  /** Of the newest attempt: a processing job's holder. */
+  readonly worker?: string;
+  /** Queued jobs only: with attempts behind them (true) or none (false). */
+  readonly retrying?: boolean;
   readonly from?: number;
   readonly to?: number;
+  /** Of `finishedAt`, inclusive: finished jobs only. */
+  readonly finishedFrom?: number;
+  /** Of `finishedAt`, exclusive: finished jobs only. */
+  readonly finishedTo?: number;
 }
 
 export interface PageRequest {
@@ -237,6 +247,8 @@ export interface PageRequest {
   readonly cursor?: string | null;
   /** By insertion. Default newest first. */
   readonly order?: "newest" | "oldest";
+  /** Payloads and results are not read: the page has `null` in their place, as JSON text and as result. */
+  readonly without?: "payloads";
 }
 
 export interface JobPage {
@@ -252,6 +264,35 @@ export interface QueueCounts {
   readonly succeeded: number;
   readonly dead: number;
   readonly cancelled: number;
+  /** Of the ready and the delayed ones: with attempts behind them, counted to `COUNTED_TO`. */
+  readonly retrying: number;
+  /** The earliest `runAt` of a ready job: since when the longest waiting one waits. Null if none is ready. */
+  readonly oldestReadyAt: number | null;
+}
+
+/** What dead jobs can be counted by. `fingerprint` and `category` are of the last failure. */
+export const DEAD_KEYS = ["fingerprint", "category", "type", "queue", "group"] as const;
+export type DeadKey = (typeof DEAD_KEYS)[number];
+
+export interface DeadCountRequest {
+  readonly by: DeadKey;
+  /** Only those of this queue. */
+  readonly queue?: string;
+  /** At most so many counts. */
+  readonly limit: number;
+}
+
+/** The dead jobs that are alike in one respect. */
+export interface DeadCount {
+  /** Null: they have none. */
+  readonly key: string | null;
+  /** Counted to `COUNTED_TO`: that number means "that many or more". */
+  readonly count: number;
+  /** When the first and the last of them died. Past `COUNTED_TO` the first may be a later one. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** The id of one that died last. */
+  readonly example: string;
 }
 
 export interface LinesPage {

@@ -44,6 +44,8 @@ import type {
   PageRequest,
   JobPage,
   QueueCounts,
+  DeadCountRequest,
+  DeadCount,
   LinesPage,
 } from "./store-calls.ts";
 
@@ -141,7 +143,9 @@ export interface Store {
   /**
    * Deletes at most `limit` finished jobs that are past any of the policies, oldest first. A policy
    * of `queue: null` is for the queues that have none of their own for that status. Also the moment
-   * at which a store clears what it remembers of deleted jobs, expired keys and expired records.
+   * at which a store clears what it remembers of deleted jobs, expired keys and expired records, and
+   * forgets queues without jobs or settings an hour after their last use. Costs no more for thousands of
+   * queues that have nothing to prune.
    */
   prune(policies: readonly Retention[], limit: number): Promise<number>;
 
@@ -151,13 +155,20 @@ export interface Store {
   get(refs: readonly JobRef[]): Promise<(StoredJob | "pruned" | null)[]>;
   /** How many ready jobs are before it in its line, counted to `COUNTED_TO`; null if not ready. */
   place(ref: JobRef): Promise<number | null>;
-  /** Stable under change; bounded work per call, so a short (even empty) page may have a cursor. */
+  /**
+   * Stable under change. A page is full, however many other jobs are newer, of: dead and cancelled jobs by
+   * any filter, processing ones by worker and queue, queued ones by queue and group, succeeded ones by queue
+   * and time, all of a queue. Any other filter does a bounded step per call, so its page may be short (even
+   * empty) and have a cursor.
+   */
   find(filter: JobFilter, page: PageRequest): Promise<JobPage>;
   /**
    * Every queue that has or had jobs or settings, by name; one that was only asked for may be among
-   * them. Cheap at a million jobs.
+   * them. `prune` forgets those that have neither and were not used for an hour. Cheap at a million jobs.
    */
   count(): Promise<QueueCounts[]>;
+  /** Dead jobs that are alike, most first, equal counts by key. Cheap at 100 thousand dead jobs. */
+  countDead(request: DeadCountRequest): Promise<DeadCount[]>;
 
   // ── lines ─────────────────────────────────────────────────────────────────────────────────────
 

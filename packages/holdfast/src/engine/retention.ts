@@ -4,14 +4,14 @@
  */
 import { InvalidOptionError } from "../core/errors.ts";
 import { FINISHED_STATUSES, type FinishedStatus } from "../core/job.ts";
-import { LEDGER_KINDS, type LedgerKind } from "../core/ledger.ts";
+import { LEDGER_KINDS, type LedgerKind, type TrimRequest } from "../core/ledger.ts";
 import { checkName } from "../core/names.ts";
 import { checkObject, checkWhole, MAX_DURATION_MS, refuseUnknown } from "../core/option-checks.ts";
 import type { Retention as RetentionPolicy } from "../core/store.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Past either bound a finished job goes; 0 keeps none; null is no bound. */
+/** Past either bound a finished job (or an entry) goes; 0 keeps no job; null is no bound. */
 export interface KeepRule {
   readonly maxAgeMs?: number | null;
   readonly maxCount?: number | null;
@@ -24,7 +24,7 @@ export interface RetentionOptions extends KeepRules {
   /** Rules of single queues; a status they leave out follows the general rule. */
   readonly queues?: Readonly<Record<string, KeepRules>>;
   /** Of the ledger's entries. Null keeps for ever. Default: failures 14 days, audits a year. */
-  readonly ledger?: { readonly [Kind in LedgerKind]?: { readonly maxAgeMs: number } | null };
+  readonly ledger?: { readonly [Kind in LedgerKind]?: KeepRule | null };
 }
 
 const DEFAULT_RULES: Required<KeepRules> = {
@@ -33,21 +33,35 @@ const DEFAULT_RULES: Required<KeepRules> = {
   cancelled: { maxAgeMs: 14 * DAY_MS },
 };
 
-const DEFAULT_LEDGER: Required<NonNullable<RetentionOptions["ledger"]>> = {
+const DEFAULT_LEDGER: Record<LedgerKind, KeepRule> = {
   failure: { maxAgeMs: 14 * DAY_MS },
   audit: { maxAgeMs: 365 * DAY_MS },
 };
 
 export class Retention {
-  /** What `prune` is told. */
-  readonly policies: readonly RetentionPolicy[];
-  /** What `trim` of the ledger is told. */
-  readonly ledger: readonly { readonly kind: LedgerKind; readonly olderThanMs: number }[];
+  #policies: readonly RetentionPolicy[] = [];
+  #ledger: readonly Omit<TrimRequest, "limit">[] = [];
   readonly #discarded = new Set<string>();
 
   constructor(options: RetentionOptions = {}) {
+    this.obey(options);
+  }
+
+  /** What `prune` is told. */
+  get policies(): readonly RetentionPolicy[] {
+    return this.#policies;
+  }
+
+  /** What `trim` of the ledger is told. */
+  get ledger(): readonly Omit<TrimRequest, "limit">[] {
+    return this.#ledger;
+  }
+
+  /** From now on these hold, and nothing that was said before. */
+  obey(options: RetentionOptions): void {
     const { queues = {}, ledger = {}, ...general } = options;
-    this.ledger = ledgerRules(ledger);
+    this.#ledger = ledgerRules(ledger);
+    this.#discarded.clear();
     const policies = policiesOf(null, { ...DEFAULT_RULES, ...general });
     for (const [queue, rules] of Object.entries(queues)) {
       policies.push(...policiesOf(checkName("queue", queue), rules));
@@ -58,7 +72,7 @@ export class Retention {
     for (const { queue, status } of policies) {
       if (queue !== null) this.#discarded.add(`ruled ${keyOf(queue, status)}`);
     }
-    this.policies = policies;
+    this.#policies = policies;
   }
 
   /** Is such a job not kept at all? */
@@ -73,7 +87,7 @@ function keyOf(queue: string | null, status: FinishedStatus): string {
   return `${queue ?? "*"} ${status}`;
 }
 
-function policiesOf(queue: string | null, rules: KeepRules): RetentionPolicy[] {
+export function policiesOf(queue: string | null, rules: KeepRules): RetentionPolicy[] {
   return FINISHED_STATUSES.filter((status) => rules[status] !== undefined).map((status) => {
     const rule = rules[status] ?? {};
     const policy = {
@@ -100,8 +114,13 @@ function ledgerRules(rules: NonNullable<RetentionOptions["ledger"]>): Retention[
   return LEDGER_KINDS.flatMap((kind) => {
     const rule = all[kind];
     if (rule === null) return [];
-    const { maxAgeMs } = rule;
-    const what = `retention.ledger.${kind}.maxAgeMs`;
-    return [{ kind, olderThanMs: checkWhole(what, maxAgeMs, { min: 1, max: MAX_DURATION_MS }) }];
+    checkObject(`retention.ledger.${kind}`, rule);
+    refuseUnknown(`retention.ledger.${kind}`, rule, ["maxAgeMs", "maxCount"]);
+    const olderThanMs = rule.maxAgeMs ?? null;
+    const keep = rule.maxCount ?? null;
+    const bounds = { min: 1, max: MAX_DURATION_MS };
+    if (olderThanMs !== null) checkWhole(`retention.ledger.${kind}.maxAgeMs`, olderThanMs, bounds);
+    if (keep !== null) checkWhole(`retention.ledger.${kind}.maxCount`, keep, bounds);
+    return [{ kind, olderThanMs, keep }];
   });
 }

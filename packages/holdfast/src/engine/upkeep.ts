@@ -5,6 +5,7 @@ import { BEAT_EVERY_MS, LOOK_WHILE_BUSY_MS, type Fleet } from "./lease/fleet.ts"
 import { reaper } from "./lease/reaper.ts";
 import type { Logger } from "./logger.ts";
 import { reportMemory } from "./report-memory.ts";
+import type { QueueSettings } from "./queue-settings.ts";
 import type { Retention } from "./retention.ts";
 import type { Runtime } from "./runtime.ts";
 import type { LedgerWriter } from "./settle/ledger-writer.ts";
@@ -21,20 +22,22 @@ export interface UpkeepOptions {
   readonly logger: Logger;
   readonly events: Events;
   readonly retention: Retention;
+  readonly settings: QueueSettings;
   readonly ledgerWriter: LedgerWriter;
   readonly fleet: Fleet;
 }
 
 export function upkeep(options: UpkeepOptions): readonly Chore[] {
-  const { watched, logger, retention, ledgerWriter, fleet } = options;
+  const { watched, logger, retention, settings, ledgerWriter, fleet } = options;
   return [
     reaper(options),
-    ...fleetChores(fleet),
+    ...fleetChores(fleet, settings),
     ...relayChores(options),
     {
       name: "prune",
       everyMs: PRUNE_EVERY_MS,
       async run({ isStopped }) {
+        await settings.obey();
         let pruned;
         do {
           pruned = await watched.store.prune(retention.policies, PRUNE_STEP);
@@ -51,7 +54,7 @@ export function upkeep(options: UpkeepOptions): readonly Chore[] {
 }
 
 /** One record written and one look at the others' every five seconds; commands are heard more often. */
-function fleetChores(fleet: Fleet): readonly Chore[] {
+function fleetChores(fleet: Fleet, settings: QueueSettings): readonly Chore[] {
   let sinceLookMs = BEAT_EVERY_MS;
   return [
     { name: "beat", everyMs: BEAT_EVERY_MS, run: () => fleet.beat() },
@@ -65,6 +68,7 @@ function fleetChores(fleet: Fleet): readonly Chore[] {
         } else {
           await fleet.hear();
         }
+        await settings.obey();
         const waitMs = fleet.isBusy ? LOOK_WHILE_BUSY_MS : BEAT_EVERY_MS;
         sinceLookMs += waitMs;
         return waitMs;
@@ -78,8 +82,8 @@ function trimmer({ ledgerWriter, retention }: UpkeepOptions): Chore {
     name: "trim the ledger",
     everyMs: PRUNE_EVERY_MS,
     async run({ isStopped }) {
-      for (const { kind, olderThanMs } of retention.ledger) {
-        const request = { kind, olderThanMs, limit: PRUNE_STEP };
+      for (const { kind, olderThanMs, keep } of retention.ledger) {
+        const request = { kind, olderThanMs, keep, limit: PRUNE_STEP };
         let trimmed;
         do {
           trimmed = await ledgerWriter.ask((ledger) => ledger.trim(request));

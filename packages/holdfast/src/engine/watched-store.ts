@@ -17,11 +17,11 @@ const CONTACT = new Set(["now", "lease", "renew", "settle", "reap"]);
 const VERBS = [
   ...["now", "insert", "adopt", "lease", "renew", "settle", "reap", "disown"],
   ...["cancel", "revive", "reschedule", "remove", "prune"],
-  ...["get", "place", "find", "count", "hold", "limit", "lines"],
+  ...["get", "place", "find", "count", "countDead", "hold", "limit", "lines"],
 ] as const;
 const ROOMS = {
   outbox: ["read", "clear"],
-  ledger: ["append", "read", "amend", "trim"],
+  ledger: ["append", "read", "amend", "count", "trim"],
   records: ["read", "swap", "scan"],
 } as const;
 

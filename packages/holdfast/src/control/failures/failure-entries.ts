@@ -69,6 +69,8 @@ function failureEntry(
     jobId: id,
     ...{ type, queue, group },
     category: failure.category,
+    fingerprint: failure.fingerprint,
+    isFinal,
     state: isFinal ? "open" : "retrying",
     body: JSON.stringify(body),
     at,

@@ -25,6 +25,7 @@ import type { Change, Changes, JobFilter, QueueCounts, Store } from "../../core/
 import { cleanText } from "../../core/text.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
 import { payloadHash } from "../produce/compose-job.ts";
+import { fillPage } from "./fill-page.ts";
 import { jobListing, jobView, type JobListing, type JobView } from "./job-view.ts";
 import { auditEntry, type About } from "../settle/ledger-entries.ts";
 import type { Registry } from "../registry.ts";
@@ -39,14 +40,26 @@ export interface JobsQuery {
   readonly type?: string | undefined;
   readonly tag?: string | undefined;
   readonly category?: ErrorCategory | undefined;
+  /** Of the last failure: equal for failures that look alike. */
+  readonly fingerprint?: string | undefined;
+  /** Of the newest attempt: who has a processing job. */
+  readonly worker?: string | undefined;
+  /** Queued jobs only: with attempts behind them, or none. */
+  readonly retrying?: boolean | undefined;
   /** Created at or after. */
   readonly from?: Date | undefined;
   /** Created before. */
   readonly to?: Date | undefined;
+  /** Finished at or after. */
+  readonly finishedFrom?: Date | undefined;
+  /** Finished before. */
+  readonly finishedTo?: Date | undefined;
   /** 1 to 200, default 50. */
   readonly limit?: number | undefined;
   readonly cursor?: string | null | undefined;
   readonly order?: "newest" | "oldest" | undefined;
+  /** Payloads and results are left out (null): for long lists of large jobs. */
+  readonly without?: "payloads" | undefined;
 }
 
 export interface JobsPage {
@@ -122,11 +135,18 @@ export class Operator {
   }
 
   async jobs(query: JobsQuery): Promise<JobsPage> {
-    const { limit = 50, cursor = null, order = "newest" } = query;
+    const { limit = 50, cursor = null, order = "newest", without } = query;
     checkWhole("limit", limit, { min: 1, max: 200 });
     checkOneOf("order", order, ["newest", "oldest"]);
-    const page = await this.#store.find(filterOf(query), { limit, cursor, order });
-    return { jobs: page.jobs.map(jobListing), nextCursor: page.nextCursor };
+    if (without !== undefined) checkOneOf("without", without, ["payloads"]);
+    const filter = filterOf(query);
+    const { runtime } = this.#options;
+    const { items, nextCursor } = await fillPage({ limit, cursor, runtime }, async (part) => {
+      const page = { ...part, order, ...(without && { without }) };
+      const { jobs, nextCursor: next } = await this.#store.find(filter, page);
+      return { items: jobs, nextCursor: next };
+    });
+    return { jobs: items.map(jobListing), nextCursor };
   }
 
   async counts(): Promise<Record<string, Omit<QueueCounts, "queue">>> {
@@ -247,11 +267,16 @@ export class Operator {
   }
 }
 
+const JOBS_QUERY = [
+  ...["status", "delayed", "queue", "group", "type", "tag", "category", "fingerprint", "worker"],
+  ...["retrying", "from", "to", "finishedFrom", "finishedTo"],
+  ...["limit", "cursor", "order", "without"],
+];
+
 function filterOf(query: JobsQuery): JobFilter {
-  const { status, delayed, queue, group, type, tag, category, from, to } = query;
-  const known = ["limit", "cursor", "order"];
-  const filters = ["status", "delayed", "queue", "group", "type", "tag", "category", "from", "to"];
-  refuseUnknown("jobs", query, [...known, ...filters]);
+  const { status, delayed, queue, group, type, tag, category, fingerprint, worker } = query;
+  const { retrying, from, to, finishedFrom, finishedTo } = query;
+  refuseUnknown("jobs", query, JOBS_QUERY);
   const statuses = typeof status === "string" ? [status] : status;
   for (const one of statuses ?? []) checkOneOf("status", one, JOB_STATUSES);
   if (category !== undefined) checkOneOf("category", category, ERROR_CATEGORIES);
@@ -263,9 +288,19 @@ function filterOf(query: JobsQuery): JobFilter {
     ...(type !== undefined && { type: checkName("type", type) }),
     ...(tag !== undefined && { tag }),
     ...(category !== undefined && { category }),
+    ...(fingerprint !== undefined && { fingerprint: checkText("fingerprint", fingerprint) }),
+    ...(worker !== undefined && { worker: checkText("worker", worker) }),
+    ...(retrying !== undefined && { retrying }),
     ...(from !== undefined && { from: checkDate("from", from) }),
     ...(to !== undefined && { to: checkDate("to", to) }),
+    ...(finishedFrom !== undefined && { finishedFrom: checkDate("finishedFrom", finishedFrom) }),
+    ...(finishedTo !== undefined && { finishedTo: checkDate("finishedTo", finishedTo) }),
   };
+}
+
+function checkText(what: string, value: unknown): string {
+  if (typeof value === "string") return value;
+  throw new InvalidOptionError(`${what} must be a text`);
 }
 
 function checkDate(what: string, date: unknown): number {

@@ -24,7 +24,7 @@ import { ViewedAttempt } from "./attempt-view.ts";
 import type { AttemptHost } from "./pipeline.ts";
 import type { SpawnTarget } from "./running-job.ts";
 
-/** How long a caller's transaction may stay open after its handler has ended, before we look anyway. */
+/** A caller's transaction that is open for longer after its handler has ended is worth a word. */
 const TRANSACTION_PATIENCE_MS = 5_000;
 const LOOK_EVERY_MS = 100;
 
@@ -109,10 +109,7 @@ export class LeasedHost implements AttemptHost {
   async readBack(attempt: Attempt): Promise<"settled" | "rolled back" | "lost"> {
     const { runtime, watched } = this.#options;
     const { id, queue, fence } = attempt.job;
-    const looks = TRANSACTION_PATIENCE_MS / LOOK_EVERY_MS;
-    for (let look = 0; attempt.isTransactionOpen && look < looks; look += 1) {
-      await sleep(runtime, LOOK_EVERY_MS);
-    }
+    await this.#transactionEnds(attempt);
     for (;;) {
       // The keeper may have heard of it meanwhile.
       if (attempt.wasRolledBack) return "rolled back";
@@ -131,6 +128,23 @@ export class LeasedHost implements AttemptHost {
         if (!isRetryable(error)) throw error;
         await sleep(runtime, LOOK_EVERY_MS);
       }
+    }
+  }
+
+  /**
+   * Until then any look would be a guess: a commit may still make it succeed. The row is the transaction's
+   * own meanwhile, so no other worker gets the job.
+   */
+  async #transactionEnds(attempt: Attempt): Promise<void> {
+    const { runtime, logger } = this.#options;
+    const { id, type } = attempt.job;
+    for (let look = 1; attempt.isTransactionOpen; look += 1) {
+      await sleep(runtime, LOOK_EVERY_MS);
+      if (look * LOOK_EVERY_MS !== TRANSACTION_PATIENCE_MS) continue;
+      logger.warn(
+        `job ${id} (${type}): the transaction it was settled in is still open, though its handler has ended. ` +
+          "The job takes up a slot until it commits or rolls back",
+      );
     }
   }
 

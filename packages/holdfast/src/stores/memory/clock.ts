@@ -1,13 +1,15 @@
 /**
- * The store's clock. It never runs backwards: when the host's clock jumps back, this one stands
- * still until the host has caught up. Otherwise a lease that ran out would be alive again, and a job
- * that was due would be early.
+ * The store's clock. It never runs backwards: see `core/steady-clock.ts` for what it does while its host's
+ * clock is behind it. Otherwise a lease that ran out would be alive again, and a job that was due would be
+ * early.
  *
  * A verb reads the clock once, so everything it does happens at one instant.
  */
+import { readSteadily, UNREAD_CLOCK } from "../../core/steady-clock.ts";
+
 export class Clock {
   readonly #source: () => number;
-  #micros = 0;
+  #clock = UNREAD_CLOCK;
 
   constructor(source: () => number) {
     this.#source = source;
@@ -15,8 +17,13 @@ export class Clock {
 
   /** Reads the clock, in milliseconds. */
   now(): number {
-    this.#micros = Math.max(this.#micros, Math.floor(this.#source() * 1000));
-    return Math.floor(this.#micros / 1000);
+    this.#clock = readSteadily(this.#clock, this.#source());
+    return this.last;
+  }
+
+  /** What was read last, in milliseconds. */
+  get last(): number {
+    return Math.floor(this.#clock.mark);
   }
 
   /**
@@ -24,7 +31,7 @@ export class Clock {
    * the clock makes it grow even if the store forgot what the last one was.
    */
   fenceAfter(last: number): number {
-    return Math.max(last + 1, this.#micros);
+    return Math.max(last + 1, Math.floor(this.#clock.mark * 1000));
   }
 }
 

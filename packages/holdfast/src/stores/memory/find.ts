@@ -1,14 +1,14 @@
 import { InvalidCursorError } from "../../core/errors.ts";
 import type { StoredJob } from "../../core/job.ts";
 import { COUNTED_TO } from "../../core/line.ts";
-import type { JobFilter, JobPage, JobRef, PageRequest, QueueCounts } from "../../core/store.ts";
+import type { JobFilter, JobPage, JobRef, PageRequest } from "../../core/store.ts";
 import { tombstoneOf } from "./moves.ts";
 import { storedSnapshot, summarySnapshot } from "./snapshot.ts";
 import { moveDue } from "./placement.ts";
 import type { MemoryJob, MemoryState } from "./state.ts";
 
-/** A filter that matches nothing must not walk a million jobs in one call. */
-const LOOK_AT_MOST = 5_000;
+/** Some ten milliseconds: a filter that matches nothing must not walk many millions of jobs in one call. */
+const LOOK_AT_MOST = 500_000;
 
 export function get(state: MemoryState, refs: readonly JobRef[]): (StoredJob | "pruned" | null)[] {
   const now = state.clock.now();
@@ -32,24 +32,9 @@ export function place(state: MemoryState, { id }: JobRef): number | null {
 export function find(state: MemoryState, filter: JobFilter, page: PageRequest): JobPage {
   const now = state.clock.now();
   const { jobs, nextCursor } = pageOfJobs(state, filter, { page, now });
-  return { jobs: jobs.map(summarySnapshot), nextCursor };
-}
-
-export function count(state: MemoryState): QueueCounts[] {
-  const now = state.clock.now();
-  const counts = [...state.queues.values()].map((queue): QueueCounts => {
-    moveDue(state, queue, { now });
-    return {
-      queue: queue.name,
-      ready: queue.ready,
-      delayed: queue.delayed.size,
-      processing: queue.active,
-      succeeded: queue.finished.succeeded.size,
-      dead: queue.finished.dead.size,
-      cancelled: queue.finished.cancelled.size,
-    };
-  });
-  return counts.sort((a, b) => (a.queue < b.queue ? -1 : 1));
+  const shown = jobs.map(summarySnapshot);
+  if (page.without === undefined) return { jobs: shown, nextCursor };
+  return { jobs: shown.map((job) => ({ ...job, payload: "null", result: null })), nextCursor };
 }
 
 /**
@@ -84,17 +69,24 @@ function startOf(state: MemoryState, seq: number | null, isUp: boolean): number 
 }
 
 function matches(job: MemoryJob, filter: JobFilter, now: number): boolean {
-  const { status, delayed, queue, group, type, tag, category, from, to } = filter;
+  const { status, delayed, queue, group, type, tag, category, fingerprint, worker } = filter;
+  const { retrying, from, to, finishedFrom, finishedTo } = filter;
+  const isQueued = job.status === "queued";
   return (
     (status === undefined || status.includes(job.status)) &&
-    (delayed === undefined || (job.status === "queued" && job.runAt > now === delayed)) &&
+    (delayed === undefined || (isQueued && job.runAt > now === delayed)) &&
+    (retrying === undefined || (isQueued && job.attempts > 0 === retrying)) &&
     (queue === undefined || job.queue === queue) &&
     (group === undefined || job.group === group) &&
     (type === undefined || job.type === type) &&
     (tag === undefined || job.tags.includes(tag)) &&
     (category === undefined || job.error?.category === category) &&
+    (fingerprint === undefined || job.error?.fingerprint === fingerprint) &&
+    (worker === undefined || job.worker === worker) &&
     (from === undefined || job.createdAt >= from) &&
-    (to === undefined || job.createdAt < to)
+    (to === undefined || job.createdAt < to) &&
+    (finishedFrom === undefined || (job.finishedAt !== null && job.finishedAt >= finishedFrom)) &&
+    (finishedTo === undefined || (job.finishedAt !== null && job.finishedAt < finishedTo))
   );
 }
 

@@ -20,6 +20,11 @@ export class Heap<T extends HeapItem> {
     return this.#items.length;
   }
 
+  /** All items, in no order that means anything. */
+  [Symbol.iterator](): IterableIterator<T> {
+    return this.#items.values();
+  }
+
   /** The first item; it stays. */
   peek(): T | undefined {
     return this.#items[0];

@@ -126,15 +126,18 @@ async function expectCountsToAgree(store: Store, jobs: readonly JobSummary[]): P
   for (const counts of await store.count()) {
     const own = jobs.filter((job) => job.queue === counts.queue);
     const of = (status: string) => own.filter((job) => job.status === status).length;
-    const delayed = own.filter((job) => job.status === "queued" && job.runAt > now).length;
+    const queued = own.filter((job) => job.status === "queued");
+    const ready = queued.filter((job) => job.runAt <= now);
     expect(counts).toEqual({
       queue: counts.queue,
-      ready: of("queued") - delayed,
-      delayed,
+      ready: ready.length,
+      delayed: queued.length - ready.length,
       processing: of("processing"),
       succeeded: of("succeeded"),
       dead: of("dead"),
       cancelled: of("cancelled"),
+      retrying: queued.filter((job) => job.attempts > 0).length,
+      oldestReadyAt: ready.length === 0 ? null : Math.min(...ready.map((job) => job.runAt)),
     });
     const { lines, queue } = await store.lines(counts.queue, { limit: 100 });
     expect(queue?.active).toBe(counts.processing);

@@ -21,17 +21,11 @@ export class LedgerShelf {
   append(entries: readonly LedgerEntry[], now: number): ("added" | "duplicate")[] {
     return entries.map((entry) => {
       if (this.byId.has(entry.id)) return "duplicate";
-      const { id, kind, jobId, type, queue, group, category, state, body } = entry;
+      const { id, kind, jobId, type, queue, group, category } = entry;
+      const { fingerprint = null, company = null, isFinal = null, state, body } = entry;
       const stored: MemoryEntry = {
-        id,
-        kind,
-        jobId,
-        type,
-        queue,
-        group,
-        category,
-        state,
-        body,
+        ...{ id, kind, jobId, type, queue, group, category },
+        ...{ fingerprint, company, isFinal, state, body },
         at: entry.at ?? now,
         amendedAt: null,
         seq: ++this.#lastSeq,

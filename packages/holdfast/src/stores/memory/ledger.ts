@@ -5,12 +5,13 @@ import type {
   LedgerFilter,
   LedgerPage,
   StoredEntry,
+  TrimRequest,
 } from "../../core/ledger.ts";
 import type { MemoryEntry } from "./ledger-shelf.ts";
 import { OrderedList } from "./ordered-list.ts";
 import type { MemoryState } from "./state.ts";
 
-const LOOK_AT_MOST = 5_000;
+const LOOK_AT_MOST = 500_000;
 
 export function append(
   state: MemoryState,
@@ -55,19 +56,27 @@ export function amend(
   });
 }
 
+export function countEntries(state: MemoryState, filter: LedgerFilter, upTo: number): number {
+  const { order } = state.ledger;
+  const wants = (entry: MemoryEntry) =>
+    matches(entry, filter) && (filter.ids === undefined || filter.ids.includes(entry.id));
+  const all = { start: 0, direction: "up", lookAtMost: order.length } as const;
+  return order.scan({ ...all, limit: upTo, wants }).items.length;
+}
+
 /** Oldest first. */
-export function trim(
-  state: MemoryState,
-  request: { readonly kind: string; readonly olderThanMs: number; readonly limit: number },
-): number {
+export function trim(state: MemoryState, request: TrimRequest): number {
+  const { kind, olderThanMs, keep, limit } = request;
   const now = state.clock.now();
   const { order } = state.ledger;
+  let tooMany = keep === null ? 0 : countEntries(state, { kind }, Infinity) - keep;
+  const isTooOld = (entry: MemoryEntry) => olderThanMs !== null && now - entry.at >= olderThanMs;
   const { items } = order.scan({
     start: 0,
     direction: "up",
-    limit: request.limit,
-    lookAtMost: order.firstIndex((entry) => now - entry.at < request.olderThanMs),
-    wants: (entry) => entry.kind === request.kind && now - entry.at >= request.olderThanMs,
+    limit,
+    lookAtMost: order.length,
+    wants: (entry) => entry.kind === kind && (tooMany-- > 0 || isTooOld(entry)),
   });
   for (const entry of items) state.ledger.delete(entry);
   return items.length;
@@ -84,7 +93,8 @@ function onlyThese(state: MemoryState, ids: readonly string[]): OrderedList<Memo
 }
 
 function matches(entry: MemoryEntry, filter: LedgerFilter): boolean {
-  const { kind, jobId, type, queue, group, category, state, from, to } = filter;
+  const { kind, jobId, type, queue, group, category, fingerprint, company, isFinal } = filter;
+  const { state, from, to } = filter;
   return (
     (kind === undefined || entry.kind === kind) &&
     (jobId === undefined || entry.jobId === jobId) &&
@@ -92,6 +102,9 @@ function matches(entry: MemoryEntry, filter: LedgerFilter): boolean {
     (queue === undefined || entry.queue === queue) &&
     (group === undefined || entry.group === group) &&
     (category === undefined || entry.category === category) &&
+    (fingerprint === undefined || entry.fingerprint === fingerprint) &&
+    (company === undefined || entry.company === company) &&
+    (isFinal === undefined || entry.isFinal === isFinal) &&
     (state === undefined || entry.state === state) &&
     (from === undefined || entry.at >= from) &&
     (to === undefined || entry.at < to)
@@ -99,8 +112,8 @@ function matches(entry: MemoryEntry, filter: LedgerFilter): boolean {
 }
 
 function snapshot(entry: MemoryEntry): StoredEntry {
-  const { id, kind, jobId, type, queue, group, category, state, body, at, amendedAt } = entry;
-  return { id, kind, jobId, type, queue, group, category, state, body, at, amendedAt };
+  const { seq: _seq, deleted: _deleted, ...stored } = entry;
+  return stored;
 }
 
 /** The place of an entry in the reading order. */

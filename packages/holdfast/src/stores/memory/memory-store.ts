@@ -8,11 +8,12 @@
 import { ClosedError } from "../../core/errors.ts";
 import type { Store, StoreInfo } from "../../core/store.ts";
 import { adopt } from "./adopt.ts";
+import { count, countDead } from "./count.ts";
 import { disown } from "./disown.ts";
-import { count, find, get, place } from "./find.ts";
+import { find, get, place } from "./find.ts";
 import { insert } from "./insert.ts";
 import { lease } from "./lease.ts";
-import { amend, append, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, trim } from "./ledger.ts";
 import { hold, limit, lines } from "./lines.ts";
 import { cancel, remove, reschedule, revive } from "./operate.ts";
 import { clearOutbox, readOutbox } from "./outbox.ts";
@@ -77,13 +78,20 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     place: verb(place),
     find: verb(find),
     count: verb(count),
+    countDead: verb(countDead),
 
     hold: verb(hold),
     limit: verb(limit),
     lines: verb(lines),
 
     outbox: { read: verb(readOutbox), clear: verb(clearOutbox) },
-    ledger: { append: verb(append), read: verb(read), amend: verb(amend), trim: verb(trim) },
+    ledger: {
+      append: verb(append),
+      read: verb(read),
+      amend: verb(amend),
+      count: verb(countEntries),
+      trim: verb(trim),
+    },
     records: { read: verb(readRecords), swap: verb(swap), scan: verb(scan) },
   };
 }

@@ -21,6 +21,7 @@ import {
 export function moveTo(state: MemoryState, job: MemoryJob, next: Placement | null): void {
   const queue = queueOf(state, job.queue);
   const line = lineOf(queue, job.group);
+  queue.usedAt = state.clock.last;
   if (job.placement !== null) leave(state, job, { queue, line, from: job.placement });
   job.placement = next;
   if (next !== null) enter(state, job, { queue, line, to: next });

@@ -4,6 +4,7 @@
  * a busy queue cannot keep the others from being pruned.
  */
 import { FINISHED_STATUSES } from "../../core/job.ts";
+import { QUEUE_REMEMBERED_MS } from "../../core/line.ts";
 import type { Retention } from "../../core/store.ts";
 import { sweepHolds } from "./gates.ts";
 import type { Heap } from "./heap.ts";
@@ -84,5 +85,15 @@ function sweep(state: MemoryState, now: number): void {
       sweepHolds(line.holds, now);
       dropIfIdle(queue, line);
     }
+    if (isForgettable(queue, now)) state.queues.delete(queue.name);
   }
+}
+
+function isForgettable(queue: MemoryQueue, now: number): boolean {
+  const { lines, delayed, finished, keys, holds, usedAt } = queue;
+  const hasJobs = delayed.size > 0 || FINISHED_STATUSES.some((status) => finished[status].size > 0);
+  const caps = [queue.maxActive, queue.maxActivePerGroup, queue.maxWaiting];
+  const hasSettings = holds.size > 0 || caps.some((cap) => cap !== null);
+  const isEmpty = lines.size === 0 && keys.size === 0 && !hasJobs && !hasSettings;
+  return isEmpty && now - usedAt >= QUEUE_REMEMBERED_MS;
 }

@@ -78,6 +78,8 @@ export interface MemoryQueue {
   readonly holds: Map<string, Hold>;
   ready: number;
   active: number;
+  /** When a job last came, went or moved here. */
+  usedAt: number;
   maxActive: number | null;
   maxActivePerGroup: number | null;
   maxWaiting: number | null;
@@ -149,7 +151,7 @@ export function newState(now: () => number, remembersMs: number): MemoryState {
   };
 }
 
-/** A queue exists from its first job or setting on, and for ever. */
+/** A queue exists from its first job or setting on; `prune` forgets it an hour after its last use. */
 export function queueOf(state: MemoryState, name: string): MemoryQueue {
   const known = state.queues.get(name);
   if (known !== undefined) return known;
@@ -167,6 +169,7 @@ export function queueOf(state: MemoryState, name: string): MemoryQueue {
     holds: new Map(),
     ready: 0,
     active: 0,
+    usedAt: state.clock.now(),
     maxActive: null,
     maxActivePerGroup: null,
     maxWaiting: null,

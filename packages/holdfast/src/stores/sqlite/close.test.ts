@@ -49,7 +49,7 @@ describe("closing a store on a locked database", () => {
     const upkeep = Promise.all([
       store.reap({ limit: 10 }),
       store.prune([policy], 10),
-      store.ledger.trim({ kind: ledgerEntry().kind, olderThanMs: 0, limit: 10 }),
+      store.ledger.trim({ kind: ledgerEntry().kind, olderThanMs: 0, keep: null, limit: 10 }),
     ]);
     await store.close();
     assert.deepEqual(await upkeep, [[], 0, 0]);

@@ -4,11 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { assertCounts, assertPruned, jobOf } from "./looking.ts";
-import { insertOne, key, newJob } from "./new-job.ts";
+import { insertOne, key, newJob, sortedIdsOf } from "./new-job.ts";
 import type { StorePlace } from "./scenario.ts";
 import { chapter } from "./scenario.ts";
 import { settle, succeed } from "./settling.ts";
-import { leaseRequest, takeNothing, takeOne } from "./take.ts";
+import { leaseRequest, take, takeNothing, takeOne } from "./take.ts";
 import { HOUR_MS, PASSED_MS, SHORT_MS } from "./times.ts";
 
 async function setBack(place: StorePlace): Promise<void> {
@@ -72,6 +72,56 @@ export const clock = chapter("a clock that can be set", {
     const [result] = await store.insert([newJob({ dedupe: key("k") })]);
     assert.equal(result?.outcome, "added");
     assert.equal((await takeOne(store)).id, job.id);
+  },
+
+  "a clock that was ahead and is put right goes on: what is delayed falls due, leases run out":
+    async ({ store, place }) => {
+      const running = await insertOne(store);
+      await takeOne(store, { leaseMs: SHORT_MS });
+      await setBack(place);
+      const delayed = await insertOne(store, { delayMs: SHORT_MS });
+      await place.advance(2 * PASSED_MS);
+      const [reaped] = await store.reap({ limit: 1 });
+      assert.equal(reaped?.id, running.id);
+      assert.deepEqual(sortedIdsOf(await take(store, 2)), sortedIdsOf([running, delayed]));
+    },
+
+  "a clock that was ahead and is put right goes on for every store object": async ({
+    store,
+    place,
+    another,
+  }) => {
+    await insertOne(store);
+    await setBack(place);
+    const before = await store.now();
+    const other = await another();
+    const job = await insertOne(other, { queue: "sms", delayMs: SHORT_MS });
+    await place.advance(2 * PASSED_MS);
+    assert.equal((await takeOne(store, { queue: "sms" })).id, job.id);
+    const [mine, others] = [await store.now(), await other.now()];
+    assert.ok(mine > before && others >= mine);
+  },
+
+  "a queue without jobs or settings is forgotten an hour after its last use": async ({
+    store,
+    place,
+  }) => {
+    for (const queue of ["used", "capped", "held", "waiting"]) await insertOne(store, { queue });
+    for (const queue of ["used", "capped", "held"]) {
+      await settle(store, await takeOne(store, { queue }), succeed(), { discard: true });
+    }
+    await store.limit([{ queue: "capped", group: null, maxActive: 1 }]);
+    const hold = { forMs: null, reason: "closed", by: null };
+    await store.hold([{ queue: "held", group: "g", owner: "pause", hold }]);
+    await store.prune([], 100);
+    const names = async () => (await store.count()).map(({ queue }) => queue);
+    assert.ok((await names()).includes("used"));
+    await place.advance(2 * HOUR_MS);
+    await store.prune([], 100);
+    await store.prune([], 100);
+    assert.deepEqual(await names(), ["capped", "held", "waiting"]);
+    const again = await insertOne(store, { queue: "used" });
+    assert.equal((await takeOne(store, { queue: "used" })).id, again.id);
   },
 
   "deleted jobs are remembered for as long as info says, and not for ever": async ({

@@ -1,12 +1,22 @@
 import assert from "node:assert/strict";
-import { assertCounts, countsOf } from "./looking.ts";
+import type { LeasedJob, Store } from "../../core/store.ts";
+import { assertCounts, countsOf, jobOf } from "./looking.ts";
 import { insertOne, insertSome, QUEUE } from "./new-job.ts";
 import { chapter } from "./scenario.ts";
 import { cancelled, die, release, retry, settle, snooze, succeed } from "./settling.ts";
 import { takeExactly, takeOne } from "./take.ts";
-import { LONG_MS, PASSED_MS, SHORT_MS } from "./times.ts";
+import { LONG_MS, PASSED_MS, SHORT_MS, TICK_MS } from "./times.ts";
 
 const NOBODY = { reason: null, by: null };
+
+/** The one ready job that was tried before; the others go back to their places. */
+async function takeRetried(store: Store): Promise<LeasedJob> {
+  const ready = await takeExactly(store, 3);
+  const retried = ready.find(({ attempt }) => attempt > 1);
+  assert.ok(retried);
+  for (const job of ready) if (job !== retried) await settle(store, job, release(0));
+  return retried;
+}
 
 export const count = chapter("count", {
   "an empty place has no queues": async ({ store }) => {
@@ -77,6 +87,43 @@ export const count = chapter("count", {
     await insertOne(store);
     await settle(store, await takeOne(store), succeed(), { discard: true });
     await assertCounts(store, {});
+  },
+
+  "waiting jobs with attempts behind them are counted as retrying": async ({ store, place }) => {
+    await insertSome(store, 4);
+    const [first, second, third] = await takeExactly(store, 3);
+    assert.ok(first && second && third);
+    assert.equal((await countsOf(store)).retrying, 0);
+    await settle(store, first, retry(LONG_MS));
+    await settle(store, second, retry(0));
+    await settle(store, third, release(0));
+    assert.equal((await countsOf(store)).retrying, 2);
+    await settle(store, await takeRetried(store), succeed());
+    assert.equal((await countsOf(store)).retrying, 1);
+    await takeExactly(store, 2, { leaseMs: SHORT_MS });
+    await place.advance(PASSED_MS);
+    await store.reap({ limit: 10 });
+    assert.equal((await countsOf(store)).retrying, 3);
+  },
+
+  "the count says since when the longest waiting job is ready": async ({ store, place }) => {
+    assert.deepEqual(await store.count(), []);
+    const late = await insertOne(store, { delayMs: LONG_MS });
+    assert.equal((await countsOf(store)).oldestReadyAt, null);
+    const first = await insertOne(store, { priority: 900, group: "a" });
+    await place.advance(TICK_MS);
+    await insertSome(store, 3, { priority: 1 });
+    await insertOne(store, { group: "b" });
+    const { runAt } = await jobOf(store, first);
+    assert.equal((await countsOf(store)).oldestReadyAt, runAt);
+    await store.cancel({ ids: [{ id: first.id }] }, NOBODY);
+    const next = (await countsOf(store)).oldestReadyAt;
+    assert.ok(next !== null && next > runAt);
+    await takeExactly(store, 4);
+    assert.equal((await countsOf(store)).oldestReadyAt, null);
+    const past = { delayMs: 0, runAt: 5_000 };
+    await store.reschedule({ ids: [{ id: late.id }] }, past, NOBODY);
+    assert.equal((await countsOf(store)).oldestReadyAt, 5_000);
   },
 
   "the groups of a queue are counted together": async ({ store }) => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { AdoptedJob } from "../../core/job.ts";
 import type { JobFilter, Store } from "../../core/store.ts";
 import { findAll, jobOf } from "./looking.ts";
 import {
@@ -9,12 +10,13 @@ import {
   insertAll,
   insertOne,
   insertSome,
+  newId,
   newJob,
   QUEUE,
   sortedIdsOf,
 } from "./new-job.ts";
 import { chapter } from "./scenario.ts";
-import { die, FAILURE, renew, settle, succeed } from "./settling.ts";
+import { die, FAILURE, renew, retry, settle, succeed } from "./settling.ts";
 import { takeExactly, takeOne } from "./take.ts";
 import { LONG_MS, PASSED_MS, SHORT_MS } from "./times.ts";
 
@@ -27,6 +29,43 @@ async function assertFound(
 }
 
 const NOBODY = { reason: null, by: null };
+
+/** Twenty jobs of each status that an operator may look for among thousands of others. */
+async function few(store: Store) {
+  const of = (status: "dead" | "cancelled" | "succeeded", queue = QUEUE) =>
+    Array.from({ length: 20 }, (_, index) =>
+      adoptedJob({
+        ...{ status, queue, group: "few", type: "few", tags: ["few"] },
+        ...{ createdAt: 2_000 + index, finishedAt: 3_000 + index },
+        error: status === "dead" ? { ...FAILURE, category: "auth", fingerprint: "few" } : null,
+      }),
+    );
+  const finished = {
+    dead: of("dead"),
+    cancelled: of("cancelled"),
+    succeeded: of("succeeded", "quiet"),
+  };
+  for (const jobs of Object.values(finished)) await adoptAll(store, jobs);
+  await insertSome(store, 20, { group: "few" });
+  const processing = await takeExactly(store, 20, { worker: "few" });
+  const queued = await insertSome(store, 20, { group: "few" });
+  return { ...finished, processing, queued };
+}
+
+/** Newer than all of the few: more of each kind than a store looks through in one step. */
+async function crowd(store: Store): Promise<void> {
+  const now = await store.now();
+  for (let batch = 0; batch < 25; batch++) {
+    const done = adoptedJob({ status: "succeeded", createdAt: now, finishedAt: now });
+    const died = { ...done, status: "dead", queue: "other", error: FAILURE } as const;
+    await adoptAll(store, [...copiesOf(done, 100), ...copiesOf(died, 100)]);
+    await insertSome(store, 100, { group: `crowd-${batch % 7}` });
+  }
+}
+
+function copiesOf(job: AdoptedJob, count: number): AdoptedJob[] {
+  return Array.from({ length: count }, () => ({ ...job, id: newId() }));
+}
 
 export const find = chapter("find", {
   "without a filter all jobs are found": async ({ store }) => {
@@ -106,6 +145,97 @@ export const find = chapter("find", {
     await settle(store, await takeOne(store), die());
     await assertFound(store, { category: "auth" }, [waiting, dead]);
     await assertFound(store, { category: "auth", status: ["dead"] }, [dead]);
+  },
+
+  "jobs are found by the fingerprint of their last failure": async ({ store }) => {
+    const failure = { ...FAILURE, fingerprint: "f1" };
+    const waiting = await insertOne(store);
+    await settle(store, await takeOne(store), retry(LONG_MS, failure));
+    const dead = await insertOne(store);
+    await settle(store, await takeOne(store), die("failed", failure));
+    await insertOne(store);
+    await settle(store, await takeOne(store), die());
+    await assertFound(store, { fingerprint: "f1" }, [waiting, dead]);
+    await assertFound(store, { fingerprint: "f1", status: ["dead"] }, [dead]);
+  },
+
+  "jobs are found by the worker of their newest attempt": async ({ store }) => {
+    const jobs = await insertSome(store, 3);
+    const [first] = jobs;
+    assert.ok(first);
+    await settle(store, await takeOne(store, { worker: "a" }), succeed());
+    const second = await takeOne(store, { worker: "a" });
+    const third = await takeOne(store, { worker: "b" });
+    await assertFound(store, { worker: "a" }, [first, second]);
+    await assertFound(store, { worker: "a", status: ["processing"] }, [second]);
+    await assertFound(store, { worker: "b", status: ["processing"], queue: QUEUE }, [third]);
+  },
+
+  "waiting jobs are found by whether attempts are behind them": async ({ store }) => {
+    const again = await insertOne(store);
+    await settle(store, await takeOne(store), retry(LONG_MS));
+    const fresh = await insertOne(store);
+    await insertOne(store, { priority: 0 });
+    await takeOne(store);
+    await assertFound(store, { retrying: true }, [again]);
+    await assertFound(store, { retrying: false }, [fresh]);
+    await assertFound(store, { retrying: true, queue: QUEUE, delayed: true }, [again]);
+  },
+
+  "jobs are found by when they finished, and then only finished ones": async ({ store }) => {
+    const jobs = [1_000, 2_000, 3_000].map((finishedAt) =>
+      adoptedJob({ status: "dead", createdAt: 500, finishedAt }),
+    );
+    await adoptAll(store, jobs);
+    await insertOne(store);
+    await assertFound(store, { finishedFrom: 2_000 }, jobs.slice(1));
+    await assertFound(store, { finishedTo: 2_000 }, jobs.slice(0, 1));
+    await assertFound(store, { finishedFrom: 2_000, finishedTo: 3_000 }, jobs.slice(1, 2));
+  },
+
+  "a page without payloads has everything else": async ({ store }) => {
+    await insertOne(store, { payload: '{"large":1}', tags: ["a"] });
+    await settle(store, await takeOne(store), succeed('{"also":"large"}'));
+    const [whole] = await findAll(store, {});
+    const { jobs } = await store.find({}, { limit: 10, without: "payloads" });
+    assert.ok(whole);
+    assert.deepEqual(jobs, [{ ...whole, payload: "null", result: null }]);
+  },
+
+  "a page of what an operator looks for is full, however many other jobs are newer": async ({
+    store,
+  }) => {
+    const wanted = await few(store);
+    await crowd(store);
+    const queue = QUEUE;
+    const pages: readonly (readonly [JobFilter, readonly { readonly id: string }[]])[] = [
+      ...(["dead", "cancelled"] as const).flatMap((status) =>
+        [
+          { queue },
+          { group: "few" },
+          { type: "few" },
+          { tag: "few" },
+          { from: 1, to: 10_000 },
+          { finishedFrom: 1, finishedTo: 10_000 },
+          { queue, type: "few", tag: "few" },
+        ].map((more) => [{ status: [status], ...more }, wanted[status]] as const),
+      ),
+      [{ status: ["cancelled"] }, wanted.cancelled],
+      [{ status: ["dead"], category: "auth" }, wanted.dead],
+      [{ status: ["dead"], fingerprint: "few" }, wanted.dead],
+      [{ status: ["dead"], queue, fingerprint: "few", tag: "few" }, wanted.dead],
+      [{ status: ["processing"] }, wanted.processing],
+      [{ status: ["processing"], worker: "few" }, wanted.processing],
+      [{ status: ["processing"], queue }, wanted.processing],
+      [{ status: ["queued"], queue, group: "few" }, wanted.queued],
+      [{ status: ["succeeded"], queue: "quiet" }, wanted.succeeded],
+      [{ status: ["succeeded"], queue: "quiet", finishedTo: 10_000 }, wanted.succeeded],
+      [{ queue: "quiet" }, wanted.succeeded],
+    ];
+    for (const [filter, jobs] of pages) {
+      const { jobs: found } = await store.find(filter, { limit: jobs.length });
+      assert.deepEqual(sortedIdsOf(found), sortedIdsOf(jobs), JSON.stringify(filter));
+    }
   },
 
   "jobs are found by when they were created, from inclusive, to exclusive": async ({ store }) => {

@@ -14,6 +14,7 @@ import { attempts } from "./attempts.ts";
 import { cancel } from "./cancel.ts";
 import { clock } from "./clock.ts";
 import { count } from "./count.ts";
+import { deadCounts } from "./dead-counts.ts";
 import { disown } from "./disown.ts";
 import { fairness } from "./fairness.ts";
 import { find } from "./find.ts";
@@ -88,6 +89,7 @@ const EVERYWHERE: readonly Chapter[] = [
   get,
   find,
   count,
+  deadCounts,
   hold,
   limit,
   lines,

@@ -37,6 +37,9 @@ export const ledger = chapter("ledger", {
       queue: "mail",
       group: "tenant-7",
       category: "auth",
+      fingerprint: "f1",
+      company: "acme",
+      isFinal: true,
       state: "open",
       body: '{ "who": "ann" }',
     });
@@ -105,11 +108,70 @@ export const ledger = chapter("ledger", {
   },
 
   "entries are found by each of their words": async ({ store }) => {
-    const words = ["kind", "jobId", "type", "queue", "group", "category", "state"] as const;
+    const words = [
+      ...(["kind", "jobId", "type", "queue", "group", "category"] as const),
+      ...(["fingerprint", "company", "state"] as const),
+    ];
     for (const word of words) {
       const [wanted] = await append(store, { [word]: `wanted-${word}` }, { [word]: "other" });
       await assertRead(store, { [word]: `wanted-${word}` }, [wanted]);
     }
+  },
+
+  "entries are found by whether they are final, and those that do not say are neither": async ({
+    store,
+  }) => {
+    const [yes, no] = await append(store, { isFinal: true }, { isFinal: false }, {});
+    await assertRead(store, { isFinal: true }, [yes]);
+    await assertRead(store, { isFinal: false }, [no]);
+  },
+
+  "what a writer leaves out is null": async ({ store }) => {
+    const { fingerprint: _, company: __, isFinal: ___, ...bare } = ledgerEntry();
+    await store.ledger.append([bare]);
+    const [entry] = await entriesOf(store);
+    assert.ok(entry);
+    const { fingerprint, company, isFinal } = entry;
+    assert.deepEqual([fingerprint, company, isFinal], [null, null, null]);
+  },
+
+  "a page by kind is full, however many other entries are newer": async ({ store }) => {
+    const about = { queue: "mail", type: "email.send", category: "auth", jobId: newId() };
+    const wanted = Array.from({ length: 20 }, (_, index) =>
+      ledgerEntry({
+        kind: "failure",
+        fingerprint: "f1",
+        state: "open",
+        ...about,
+        at: 1_000 + index,
+      }),
+    );
+    await store.ledger.append(wanted);
+    for (let batch = 0; batch < 30; batch++) {
+      const crowd = Array.from({ length: 200 }, () => ledgerEntry({ kind: "tick", at: 5_000 }));
+      await store.ledger.append(crowd);
+    }
+    const others = Array.from({ length: 10 }, () => ledgerEntry({ kind: "failure", at: 6_000 }));
+    await store.ledger.append(others);
+    const more = [{ queue: "mail" }, { type: "email.send" }, { category: "auth" }];
+    const words: readonly LedgerFilter[] = [...more, { fingerprint: "f1" }, { jobId: about.jobId }];
+    for (const word of words) {
+      const { entries } = await store.ledger.read({ kind: "failure", ...word }, { limit: 20 });
+      assert.deepEqual(idsOf(entries), idsOf(wanted.toReversed()), JSON.stringify(word));
+    }
+    const { entries } = await store.ledger.read({ kind: "failure", state: "open" }, { limit: 30 });
+    assert.equal(entries.length, 30);
+  },
+
+  "entries are counted, to so many": async ({ store }) => {
+    const [first] = await append(store, { queue: "a" }, { queue: "a" }, { queue: "b" });
+    assert.ok(first);
+    assert.equal(await store.ledger.count({}, 100), 3);
+    assert.equal(await store.ledger.count({ queue: "a", kind: "failure" }, 100), 2);
+    assert.equal(await store.ledger.count({ queue: "a" }, 1), 1);
+    assert.equal(await store.ledger.count({ queue: "c" }, 100), 0);
+    assert.equal(await store.ledger.count({ ids: [first.id, newId()] }, 100), 1);
+    assert.equal(await store.ledger.count({ from: 1_001, to: 1_002 }, 100), 1);
   },
 
   "the empty group is a group, and no group is not it": async ({ store }) => {
@@ -176,7 +238,7 @@ export const ledger = chapter("ledger", {
     const ages = [old, old + 1, old + 2, young];
     const entries = await append(store, ...ages.map((at) => ({ at, kind: "tick" })));
     const [audit] = await append(store, { at: old, kind: "audit" });
-    const request = { kind: "tick", olderThanMs: HOUR_MS, limit: 2 };
+    const request = { kind: "tick", olderThanMs: HOUR_MS, keep: null, limit: 2 };
     let trimmed = 0;
     for (let call = 0; call < 5; call++) {
       const count = await store.ledger.trim(request);
@@ -185,6 +247,26 @@ export const ledger = chapter("ledger", {
     }
     assert.equal(trimmed, 3);
     await assertRead(store, {}, [entries[3], audit]);
+  },
+
+  "of the entries of one kind the newest are kept": async ({ store }) => {
+    const ticks = await append(store, ...Array.from({ length: 5 }, () => ({ kind: "tick" })));
+    const [audit] = await append(store, { kind: "audit" });
+    const request = { kind: "tick", olderThanMs: null, keep: 2, limit: 2 };
+    let trimmed = 0;
+    for (let call = 0; call < 5; call++) trimmed += await store.ledger.trim(request);
+    assert.equal(trimmed, 3);
+    await assertRead(store, {}, [ticks[3], ticks[4], audit]);
+  },
+
+  "entries are trimmed past either bound, and not without one": async ({ store }) => {
+    const young = (await store.now()) - HOUR_MS / 2;
+    const ages = [young - 9 * HOUR_MS, young, young + 1, young + 2];
+    const entries = await append(store, ...ages.map((at) => ({ at, kind: "tick" })));
+    const none = { kind: "tick", olderThanMs: null, keep: null, limit: 10 };
+    assert.equal(await store.ledger.trim(none), 0);
+    assert.equal(await store.ledger.trim({ ...none, olderThanMs: HOUR_MS, keep: 2 }), 2);
+    await assertRead(store, {}, [entries[2], entries[3]]);
   },
 
   "entries of a settle are in the ledger with the outcome": async ({ store }) => {
