@@ -198,7 +198,7 @@ export class Producer {
     return this.#receipt(composed, taken);
   }
 
-  /** If nobody else will run it, and the user asked for it; else it has failed. */
+  /** If no worker will run it, and the user asked for it; else it has failed. */
   async #runInline(job: NewJob, cause: unknown): Promise<AnyReceipt> {
     const { inline } = this.#options;
     if (!inline || !isSurelyAway(cause)) throw cause;
@@ -332,7 +332,7 @@ function isSurelyAway(error: unknown): boolean {
   return error instanceof StoreUnavailableError && !error.mayHaveHappened;
 }
 
-/** Trouble with the store is everybody's; all else concerns one item. */
+/** Trouble with the store concerns all items; all else concerns one. */
 function isAboutStore(error: HoldfastError): boolean {
   const items = [QueueFullError, KeyBusyError, InlineRefusedError];
   return error.isRetryable && !items.some((Class) => error instanceof Class);

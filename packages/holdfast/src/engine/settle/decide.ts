@@ -39,7 +39,7 @@ export function succeed(value: unknown): Outcome {
     const result = encodeJson(value, { what: "the result", maxBytes: MAX_RESULT_BYTES });
     return { kind: "succeed", result, resultDropped: false };
   } catch {
-    // The work is done; a result nobody can store does not undo it.
+    // The work is done; a result that cannot be stored does not undo it.
     return { kind: "succeed", result: null, resultDropped: true };
   }
 }
