@@ -16,10 +16,8 @@ export interface PageProgram {
 
 /** Older pages, whose other blocks are excerpts with names that the page does not explain. */
 const WITH_EXCERPTS = new Set([
-  ...["README", "deploying-and-stopping", "groups-holds-and-limits"],
-  ...["idempotency", "inside-your-transaction", "mongodb", "postgresql", "readiness", "redis"],
-  ...["retries-and-errors", "split-ledger", "steps-and-checkpoints", "test-your-jobs"],
-  "when-the-store-is-away",
+  ...["README", "deploying-and-stopping", "mongodb", "postgresql", "readiness", "redis"],
+  ...["split-ledger", "test-your-jobs", "when-the-store-is-away"],
 ]);
 
 export async function programsOf(root: string, path: string): Promise<PageProgram[]> {
