@@ -16,7 +16,7 @@ export interface PageProgram {
 
 /** Older pages, whose other blocks are excerpts with names that the page does not explain. */
 const WITH_EXCERPTS = new Set([
-  ...["README", "deploying-and-stopping", "mongodb", "postgresql", "readiness", "redis"],
+  ...["README", "mongodb", "postgresql", "readiness", "redis"],
   ...["split-ledger", "test-your-jobs", "when-the-store-is-away"],
 ]);
 
