@@ -8,6 +8,8 @@ import {
 } from "../../packages/holdfast/src/index.ts";
 import * as jobs from "./contracts.ts";
 import type { ChaosPayload, ChaosResult } from "./contracts.ts";
+import type { ChaosTransactions } from "./chaos-store.ts";
+import { settleWithin } from "./settle-within.ts";
 import type { Witness } from "./witness.ts";
 
 type ChaosJob = RunningJob<ChaosPayload>;
@@ -17,7 +19,11 @@ type Body = (job: ChaosJob) => unknown;
 const STEPS = ["first", "second", "third"];
 const ROWS = 4;
 
-export function handleAll(hf: Holdfast, witness: Witness): void {
+export function handleAll(
+  hf: Holdfast,
+  witness: Witness,
+  transactions: ChaosTransactions | null,
+): void {
   const handle = (contract: (typeof jobs.CONTRACTS)[number], body: Body) =>
     hf.handle(contract, witnessed(witness, body));
   const takeTime: Body = ({ payload, signal }) => pause(payload.ms, undefined, { signal });
@@ -59,6 +65,9 @@ export function handleAll(hf: Holdfast, witness: Witness): void {
     // What a failed attempt spawned must not exist.
     if (job.attempt === 1 && job.payload.ms % 2 === 1) throw new Error("not yet");
   });
+  for (const contract of [jobs.within, jobs.withinLong]) {
+    handle(contract, (job) => settleWithin(job, transactions, witness));
+  }
   handle(jobs.doomed, async (job) => {
     await takeTime(job);
     throw new PermanentError("nobody can mend this");

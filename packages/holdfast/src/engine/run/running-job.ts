@@ -3,6 +3,7 @@
  * by returning or throwing. The class is thin; the attempt and the lease keeper do the work.
  */
 import { InvalidOptionError, SpawnLimitError } from "../../core/errors.ts";
+import { jobLength } from "../../core/job-length.ts";
 import type { EnqueueOptions, JobContract } from "../../core/contract.ts";
 import { LOG_LINE_BYTES, type NewJob } from "../../core/job.ts";
 import { decodeJson, encodeJson } from "../../core/json-text.ts";
@@ -89,7 +90,7 @@ export class RunningJob<Payload = unknown> extends AttemptFacts {
     const job = await this.#host.compose(target, payload, options);
     // A handler that goes on after its job was settled without it would believe in a child never stored.
     this.#host.keeper.demand(this.#attempt);
-    const bytes = this.#attempt.spawnedBytes + job.payload.length;
+    const bytes = this.#attempt.spawnedBytes + jobLength(job);
     if (this.#attempt.spawned.length >= MAX_SPAWNED || bytes > MAX_SPAWNED_BYTES) {
       throw new SpawnLimitError(
         "one job may spawn at most 1,000 jobs or 1 MiB: spawn one that spawns the rest",

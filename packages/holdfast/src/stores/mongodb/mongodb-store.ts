@@ -3,13 +3,14 @@
  * (`database.ts`), how a job is changed (`edit.ts`), and a file for each verb, named as in the memory
  * store, which defines what the verbs mean.
  */
+import { randomUUID } from "node:crypto";
 import { ClosedError, InvalidOptionError, StoreUnavailableError } from "../../core/errors.ts";
 import type { Store, StoreInfo } from "../../core/store.ts";
 import { Wakeups } from "../shared/wakeups.ts";
 import { withDeadline } from "../shared/with-deadline.ts";
 import { adopt } from "./adopt.ts";
 import { Clock } from "./clock.ts";
-import { count, place } from "./count.ts";
+import { count, countDead, place } from "./count.ts";
 import type { Database } from "./database.ts";
 import { disown } from "./disown.ts";
 import { find } from "./find.ts";
@@ -17,7 +18,7 @@ import { insert } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { LeaseCall } from "./lease-call.ts";
 import { Leases } from "./lease.ts";
-import { amend, append, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, trim } from "./ledger.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
 import { Listener } from "./listener.ts";
@@ -33,7 +34,7 @@ import { renew } from "./renew.ts";
 import { settle } from "./settle.ts";
 import { describe } from "./store-info.ts";
 import { Told } from "./told.ts";
-import { unpack } from "./unpack.ts";
+import { unpack } from "./packs/unpack.ts";
 import { within } from "./within.ts";
 
 export type MongodbStoreOptions = MongodbPlace & {
@@ -69,8 +70,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     const opened = await openDatabase({ ...settings, place: options });
     const listener = new Listener({
       db: opened.db,
-      self: opened.db.options.self,
-      isWanted: () => wakeups.hasListeners,
+      self: randomUUID(),
       wake: opened.wake,
       onMessage: (wakeup) => wakeups.arrived(wakeup),
       onHearingAgain: () => void lookEverywhere(opened.db),
@@ -78,11 +78,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     await listener.open();
     life = { ...opened, listener, leases: new Leases() };
     wasOpen = true;
-    wakeups.open(async (wakeup) => {
-      // Who waits for the end of one job has perhaps just begun to listen.
-      const isForSomebody = wakeup.finished.length > 0 || !opened.db.options.audience.isEmpty;
-      if (isForSomebody) await listener.say(wakeup);
-    });
+    wakeups.open((wakeup) => listener.say(wakeup));
   }
 
   /** After a time in which nothing was heard there may be work anywhere. */
@@ -172,11 +168,8 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     },
     info: (): StoreInfo => describe(life?.facts ?? null, remembersMs),
     // Writes it down, too: another process must not be told less.
-    now: () => call(async (db) => (await db.numbers.reserve(0)).now),
-    onWakeup(listener) {
-      if (!wakeups.hasListeners) life?.listener.listens();
-      return wakeups.listen(listener);
-    },
+    now: () => call(async (db) => (await db.reserve(0)).now),
+    onWakeup: (listener) => wakeups.listen(listener),
 
     insert: (jobs, options) => some(jobs, (db, told) => insert(db, jobs, { ...options, told })),
     adopt: (jobs) => some(jobs, (db, told) => adopt(db, jobs, told)),
@@ -200,6 +193,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     place: (ref) => call((db) => place(db, ref)),
     find: (filter, page) => call((db) => find(db, filter, page)),
     count: () => call((db) => count(db)),
+    countDead: (request) => call((db) => countDead(db, request)),
 
     async hold(changes) {
       openLife();
@@ -222,6 +216,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     ledger: {
       append: (entries) => some(entries, (db) => append(db, entries)),
       read: (filter, page) => call((db) => read(db, filter, page)),
+      count: (filter, upTo) => call((db) => countEntries(db, filter, upTo)),
       amend: (amendments) => some(amendments, (db) => amend(db, amendments)),
       trim: (request) => call((db) => trim(db, request)),
     },
@@ -240,9 +235,8 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
         ? (tx: unknown) => {
             const { db, id } = openLife();
             const onEnded = (told: Told): void => tell(db, told);
-            const { options, numbers } = db;
             const mustBeOpen = (): void => void openLife();
-            return within(tx, { ...options, numbers, id, onEnded, mustBeOpen });
+            return within(tx, { ...db.options, id, onEnded, mustBeOpen });
           }
         : undefined,
   });

@@ -13,14 +13,14 @@ import { Wakeups } from "../shared/wakeups.ts";
 import { adopt } from "./adopt.ts";
 import type { OperateOptions, Operated } from "./change-each.ts";
 import { Clock, msOf } from "./clock.ts";
-import { count, place } from "./count.ts";
+import { count, countDead, place } from "./count.ts";
 import type { Database } from "./database.ts";
 import { disown } from "./disown.ts";
 import { find } from "./find.ts";
 import { hasRepeats, insert, insertAlone } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { Leases } from "./lease.ts";
-import { amend, append, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, trim } from "./ledger.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
 import { Listener } from "./listener.ts";
@@ -251,6 +251,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       return find({ db, queues, clock }, filter, page);
     },
     count: async () => count(openLife().db, clock),
+    countDead: async (request) => countDead(openLife(), request),
 
     async hold(changes) {
       const { queues } = openLife();
@@ -285,6 +286,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
         openLife();
         return amendments.length === 0 ? [] : write((tx) => amend(tx, amendments));
       },
+      count: async (filter, upTo) => countEntries(openLife().db, filter, upTo),
       trim: async (request) => write((tx) => trim(tx, request)),
     },
     records: {

@@ -16,7 +16,7 @@ export interface RedisCheck {
 export async function checkRedis(
   place: RedisPlace & { readonly deadlineMs?: number },
 ): Promise<RedisCheck> {
-  checkPlace(place);
+  checkPlace(place, "checkRedis");
   const { deadlineMs = 10_000 } = place;
   const settings = { keys: new Keys("hf"), deadlineMs, wait: null, now: null };
   const { server, facts, release } = await openServer({ place, ...settings });

@@ -120,11 +120,11 @@ async function loadIoredis(): Promise<IoredisModule> {
   }
 }
 
-export function checkPlace(place: RedisPlace): void {
-  const isPlace = "client" in place ? isClientLike(place.client) : isUrl(place.url);
-  if (isPlace) return;
+export function checkPlace(place: RedisPlace, taker = "redisStore"): void {
+  const given = (place as Partial<Record<"client" | "url", unknown>> | undefined | null) ?? {};
+  if ("client" in given ? isClientLike(given.client) : isUrl(given.url)) return;
   throw new InvalidOptionError(
-    "redisStore takes { url } with redis://…, or { client } with a Redis or Cluster of ioredis",
+    `${taker} takes { url } with redis://…, or { client } with a Redis or Cluster of ioredis`,
   );
 }
 
