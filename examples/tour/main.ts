@@ -45,6 +45,10 @@ await worker.stop({ graceMs: 2_000 });
 const after = await hf.counts();
 const waiting = QUEUES.reduce((sum, queue) => sum + unfinished(look(after, queue)), 0);
 console.log(`\n${tally.table()}\n`);
+const checkouts = tally.succeeded("order.checkout");
+console.log(
+  `Each of the ${checkouts} checkouts spawned a mail.quick, besides those that were added.`,
+);
 for (const { group, othersDone } of tally.turns) {
   console.log(`${group} was done when ${othersDone} jobs of the other tenants were.`);
 }
