@@ -92,13 +92,9 @@ export class Producer {
   constructor(options: ProducerOptions) {
     this.#options = options;
     this.#inserts = new Batcher({
+      ...batchesOf(options),
       run: (jobs, isRepeated) => this.#insert(jobs, isRepeated),
-      defer: (callback) => options.runtime.defer(callback),
-      maxItems: options.store.batchItems ?? BATCH_ITEMS,
       atOnce: options.store.insertsAtOnce,
-      maxBytes: BATCH_BYTES,
-      // UTF-16 units to UTF-8 bytes, at worst.
-      bytesOf: (job) => job.payload.length * 3,
       isolate: (error) => !isRetryable(error),
     });
   }
@@ -126,14 +122,25 @@ export class Producer {
     return store.insert(jobs, { evenIfFull: true });
   }
 
-  /** The same words inside a caller's transaction: no batching, the transaction is the batch. */
+  /**
+   * The same words inside a caller's transaction. Many jobs go in batches, one after the other: a call for
+   * each would cost a round trip each, and a session of MongoDB takes no two at once.
+   */
   through(insert: Insert): Pick<Producer, "enqueue" | "enqueueAll"> {
-    const one = async (composed: ComposedJob) =>
-      this.#receipt(composed, (await insert([composed.job]))[0]!);
+    const inserts = new Batcher<NewJob, InsertResult>({
+      ...batchesOf(this.#options),
+      run: insert,
+      isolate: () => false,
+    });
+    const take = async (composed: ComposedJob) =>
+      this.#receipt(composed, await inserts.add(composed.job));
     return {
-      enqueue: async (target, payload, options) =>
-        one(await this.#options.composer.compose(target, payload, options)),
-      enqueueAll: (items) => this.#answerAll(items, one),
+      enqueue: async (target, payload, options) => {
+        const composed = await this.#options.composer.compose(target, payload, options);
+        const [result] = await insert([composed.job]);
+        return this.#receipt(composed, result!);
+      },
+      enqueueAll: (items) => this.#answerAll(items, take),
     };
   }
 
@@ -194,7 +201,7 @@ export class Producer {
     return this.#receipt(composed, taken);
   }
 
-  /** If nobody else will run it, and the user asked for it; else it has failed. */
+  /** If no worker will run it, and the user asked for it; else it has failed. */
   async #runInline(job: NewJob, cause: unknown): Promise<AnyReceipt> {
     const { inline } = this.#options;
     if (!inline || !isSurelyAway(cause)) throw cause;
@@ -328,8 +335,18 @@ function isSurelyAway(error: unknown): boolean {
   return error instanceof StoreUnavailableError && !error.mayHaveHappened;
 }
 
-/** Trouble with the store is everybody's; all else concerns one item. */
+/** Trouble with the store concerns all items; all else concerns one. */
 function isAboutStore(error: HoldfastError): boolean {
   const items = [QueueFullError, KeyBusyError, InlineRefusedError];
   return error.isRetryable && !items.some((Class) => error instanceof Class);
+}
+
+function batchesOf({ runtime, store }: ProducerOptions) {
+  return {
+    defer: (callback: () => void) => runtime.defer(callback),
+    maxItems: store.batchItems ?? BATCH_ITEMS,
+    maxBytes: BATCH_BYTES,
+    // UTF-16 units to UTF-8 bytes, at worst.
+    bytesOf: (job: NewJob) => job.payload.length * 3,
+  };
 }
