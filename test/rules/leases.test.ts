@@ -178,7 +178,7 @@ describe.each(STORES)("leases on %s", (name) => {
     await world.until(async () => (await hf.job(next.id))?.status === "succeeded");
   });
 
-  it("a backward jump of the store's clock changes nothing", async () => {
+  it("a backward jump of the store's clock stops nothing and repeats nothing", async () => {
     const { hf } = world.process();
     let runs = 0;
     hf.define({ type: "later", run: () => void (runs += 1) });
@@ -188,9 +188,10 @@ describe.each(STORES)("leases on %s", (name) => {
     const before = await world.store.now();
     world.jumpStoreClock(-3_600_000);
     expect(await world.store.now()).toBeGreaterThanOrEqual(before);
-    await world.advance(2_000);
-    // The clock stands until the host's has caught up: late, but never twice and never lost.
     expect(runs).toBe(0);
+    // It goes on a little slower, until the host's has caught up.
+    await world.advance(2_500);
+    expect(runs).toBe(1);
     world.jumpStoreClock(3_600_000);
     await world.advance(1_500);
     expect(runs).toBe(1);

@@ -11,6 +11,8 @@ import {
   TransactionOpenError,
   UnsupportedError,
 } from "../../packages/holdfast/src/index.ts";
+import type { Settlement, Store } from "../../packages/holdfast/src/core/store.ts";
+import { openWorld } from "./world.ts";
 import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
 import { sqliteStore } from "../../packages/holdfast/src/stores/sqlite/index.ts";
 
@@ -46,6 +48,38 @@ describe("inside the caller's transaction on sqlite", () => {
     const done = await hf.within(db).enqueue("invoice.send", { id: 1 }, { queue: "mail" });
     db.exec("COMMIT");
     expect(await hf.job(done.id)).toMatchObject({ status: "queued" });
+  });
+
+  it("many jobs of one transaction travel in batches, one after the other", async () => {
+    const plain = sqliteStore({ file });
+    const sizes: number[] = [];
+    let atOnce = 0;
+    const within = (tx: unknown) => {
+      const inner = plain.within!(tx);
+      return {
+        ...inner,
+        async insert(...args: Parameters<typeof inner.insert>) {
+          expect(++atOnce).toBe(1);
+          sizes.push(args[0].length);
+          const results = await inner.insert(...args);
+          atOnce--;
+          return results;
+        },
+      };
+    };
+    await using many = new Holdfast({ store: { ...plain, within } });
+    await many.info();
+    const items = Array.from({ length: 500 }, (_, n) => ({
+      type: "t",
+      queue: "q",
+      payload: { n },
+    }));
+    db.exec("BEGIN IMMEDIATE");
+    const answers = await many.within(db).enqueueAll(items);
+    db.exec("COMMIT");
+    expect(answers.map(({ status }) => status)).toEqual(items.map(() => "added"));
+    expect(sizes.length).toBeLessThan(10);
+    expect((await many.counts()).q?.ready).toBe(500);
   });
 
   it("a handler's effect and its success commit together", async () => {
@@ -229,6 +263,39 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe("inside the caller's transaction on memory", () => {
+  it("a transaction that stays open for a minute decides when it ends, not before", async () => {
+    const world = await openWorld("memory");
+    let settlements: readonly Settlement[] = [];
+    let isOpen = true;
+    const seen: string[] = [];
+    // Until it ends the row is the transaction's own: no reaper can have it.
+    const link = (store: Store): Store => ({
+      ...store,
+      info: () => ({ ...store.info(), transactions: true }),
+      reap: async () => [],
+      within: () => ({
+        insert: (jobs) => store.insert(jobs),
+        settle: async (given) => ((settlements = given), given.map(() => "settled")),
+        isOpen: () => isOpen,
+      }),
+    });
+    const { hf: slow, said } = world.process({ link });
+    for (const event of ["succeeded", "failed", "lost"] as const) {
+      slow.on(event, () => seen.push(event));
+    }
+    slow.handle("pay", (job) => job.settleWithin({}));
+    await slow.enqueue("pay", null, { queue: "default" });
+    await slow.work({ queues: ["default"] });
+    await world.advance(60_000);
+    expect(seen).toEqual([]);
+    expect(said.filter((line) => line.includes("still open"))).toHaveLength(1);
+    await world.store.settle(settlements);
+    isOpen = false;
+    await world.advance(1_000);
+    expect(seen).toEqual(["succeeded"]);
+    await world.close();
+  });
+
   it("a store without transactions says so", async () => {
     const hf = new Holdfast({ store: memoryStore() });
     expect(() => hf.within({})).toThrow(UnsupportedError);

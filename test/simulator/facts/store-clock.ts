@@ -1,10 +1,16 @@
 /**
- * What the store's clock says, by the rule that it follows its host's and never runs backwards. A
- * store looks at its host's clock when it likes; whenever it does, it is noted here.
+ * What the store's clock says, by the rule that it follows its host's, never runs backwards and never
+ * stands still for long. A store looks at its host's clock when it likes; whenever it does, it is noted here.
  */
+import {
+  readSteadily,
+  UNREAD_CLOCK,
+  type SteadyClock,
+} from "../../../packages/holdfast/src/core/steady-clock.ts";
+
 export class StoreClock {
   readonly #host: () => number;
-  #micros = 0;
+  #clock: SteadyClock = UNREAD_CLOCK;
 
   constructor(host: () => number) {
     this.#host = host;
@@ -12,21 +18,21 @@ export class StoreClock {
 
   /** The store has looked at its host's clock and found this many milliseconds. */
   looked(hostMs: number): void {
-    this.#micros = Math.max(this.#micros, Math.floor(hostMs * 1000));
+    this.#clock = readSteadily(this.#clock, hostMs);
   }
 
   get micros(): number {
-    return this.#micros;
+    return Math.floor(this.#clock.mark * 1000);
   }
 
   /** In milliseconds, as of the last look. */
   get now(): number {
-    return Math.floor(this.#micros / 1000);
+    return Math.floor(this.#clock.mark);
   }
 
   /** What it would say if somebody looked now. */
   peek(): number {
-    return Math.floor(Math.max(this.#micros, Math.floor(this.#host() * 1000)) / 1000);
+    return Math.floor(readSteadily(this.#clock, this.#host()).mark);
   }
 
   /** The instant so long after now; what was asked is never undercut. */

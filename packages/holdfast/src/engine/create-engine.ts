@@ -16,6 +16,7 @@ import { Producer } from "./produce/producer.ts";
 import { Spool, type SpoolStore } from "./produce/spool.ts";
 import { Spooler } from "./produce/spooler.ts";
 import { Registry } from "./registry.ts";
+import { QueueSettings } from "./queue-settings.ts";
 import { Retention, type RetentionOptions } from "./retention.ts";
 import { Pipeline } from "./run/pipeline.ts";
 import { UnknownTypes } from "./run/unknown-types.ts";
@@ -28,7 +29,7 @@ import { WatchedStore } from "./watched-store.ts";
 /** What the front door makes of its options. */
 export interface EngineOptions {
   readonly store: Store;
-  /** False: the store only stands in for one that nobody gave. */
+  /** False: the store only stands in for one that was not given. */
   readonly hasStore: boolean;
   readonly ledger: LedgerStore | "store" | undefined;
   readonly isInline: boolean;
@@ -42,7 +43,7 @@ export interface EngineOptions {
 }
 
 export interface Engine {
-  /** The store, watched: nobody uses it in any other way. */
+  /** The store, watched: the engine uses it in no other way. */
   readonly watched: WatchedStore;
   readonly store: Store;
   readonly hasStore: boolean;
@@ -55,6 +56,8 @@ export interface Engine {
   readonly host: ExtensionHost;
   readonly pipeline: Pipeline;
   readonly retention: Retention;
+  /** What the store says of queues, over what this process's code says. */
+  readonly settings: QueueSettings;
   readonly composer: Composer;
   readonly ledgerWriter: LedgerWriter;
   readonly fleet: Fleet;
@@ -100,15 +103,33 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
   });
   const operator = new Operator({ store, runtime, registry, ledgerWriter, maxPayloadBytes });
   const retention = new Retention(options.retention);
-  const ours = upkeep({ watched, runtime, logger, events, retention, ledgerWriter, fleet });
+  const settings = new QueueSettings({
+    ...{ records: store.records, fleet, logger, retention },
+    declared: options.retention,
+    appVersion: options.appVersion,
+  });
+  const ours = upkeep({
+    ...{ watched, runtime, logger, registry, events, retention, settings, ledgerWriter, fleet },
+  });
   const chores = new Chores({
     ...{ runtime, logger },
     chores: (): readonly Chore[] => [...ours, ...extensions.chores],
   });
   return {
     ...{ watched, store, hasStore, runtime, logger, registry, events, extensions, pipeline },
-    ...{ retention, composer, ledgerWriter, fleet, chores, inline, spooler, producer, operator },
-    host: hostOf({ store, runtime, logger, ledgerWriter, fleet, operator }),
+    ...{
+      retention,
+      settings,
+      composer,
+      ledgerWriter,
+      fleet,
+      chores,
+      inline,
+      spooler,
+      producer,
+      operator,
+    },
+    host: hostOf({ store, runtime, logger, settings, ledgerWriter, fleet, operator }),
     waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
   };
 }
@@ -119,11 +140,22 @@ export function extend(engine: Engine, factories: readonly ExtensionFactory[]): 
 }
 
 function hostOf(
-  parts: Pick<Engine, "store" | "runtime" | "logger" | "ledgerWriter" | "fleet" | "operator">,
+  parts: Pick<
+    Engine,
+    "store" | "runtime" | "logger" | "settings" | "ledgerWriter" | "fleet" | "operator"
+  >,
 ): ExtensionHost {
-  const { store, runtime, logger, ledgerWriter, fleet, operator } = parts;
+  const { store, runtime, logger, settings, ledgerWriter, fleet, operator } = parts;
   return {
-    ...{ runtime, logger, records: store.records, jobs: store, lines: store, workers: fleet },
+    ...{
+      runtime,
+      logger,
+      settings,
+      records: store.records,
+      jobs: store,
+      lines: store,
+      workers: fleet,
+    },
     ledger: (call) => ledgerWriter.ask(call),
     entryTime: () => ledgerWriter.now(),
     audit: (action, about) => operator.note(action, about),

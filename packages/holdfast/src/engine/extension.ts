@@ -17,6 +17,7 @@ import type { Records } from "../core/records.ts";
 import type { InsertResult, Store } from "../core/store.ts";
 import type { Fleet } from "./lease/fleet.ts";
 import type { Logger } from "./logger.ts";
+import type { QueueSettings } from "./queue-settings.ts";
 import type { About } from "./settle/ledger-entries.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -72,7 +73,7 @@ export interface Extension {
   applies?(contract: JobContract): boolean;
   /** Before a lease: how many jobs of this queue may be asked for now. Undefined: as many as wanted. */
   admit?(queue: string, wanted: number): Admission | undefined | Promise<Admission | undefined>;
-  /** What came of an admission. `unsure`: nobody knows how many were leased. */
+  /** What came of an admission. `unsure`: the worker cannot know how many were leased. */
   leased?(queue: string, granted: number, taken: number | "unsure"): void;
   /** After the lease, before the handler: an outcome ends the attempt without it. */
   before?(attempt: AttemptView): Outcome | undefined | Promise<Outcome | undefined>;
@@ -112,15 +113,22 @@ export interface ExtensionHost {
   readonly jobs: Pick<Store, "find" | "get" | "revive" | "cancel" | "insert">;
   readonly lines: Pick<Store, "hold" | "limit" | "lines">;
   readonly workers: Pick<Fleet, "list" | "command">;
+  readonly settings: Pick<QueueSettings, "get" | "list" | "keep">;
   /** The time for an entry of the ledger; null: its store's own clock. */
   readonly entryTime: () => number | null;
   /** Notes what an operator did. */
   readonly audit: (
-    action: { readonly action: string; readonly by: string | null; readonly reason: string | null },
+    action: {
+      readonly action: string;
+      readonly by: string | null;
+      readonly reason: string | null;
+      readonly details?: Readonly<Record<string, unknown>>;
+    },
     about: Omit<About, "at">,
   ) => Promise<void>;
 }
 
+export { policiesOf, type KeepRules } from "./retention.ts";
 export { auditEntry } from "./settle/ledger-entries.ts";
 
 export type ExtensionFactory = (host: ExtensionHost) => Extension;

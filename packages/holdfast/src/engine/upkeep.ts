@@ -2,9 +2,12 @@
 import type { Events } from "./events.ts";
 import type { Chore } from "./extension.ts";
 import { BEAT_EVERY_MS, LOOK_WHILE_BUSY_MS, type Fleet } from "./lease/fleet.ts";
+import { QueueNotes } from "./lease/queue-notes.ts";
 import { reaper } from "./lease/reaper.ts";
 import type { Logger } from "./logger.ts";
+import type { Registry } from "./registry.ts";
 import { reportMemory } from "./report-memory.ts";
+import type { QueueSettings } from "./queue-settings.ts";
 import type { Retention } from "./retention.ts";
 import type { Runtime } from "./runtime.ts";
 import type { LedgerWriter } from "./settle/ledger-writer.ts";
@@ -19,22 +22,28 @@ export interface UpkeepOptions {
   readonly watched: WatchedStore;
   readonly runtime: Runtime;
   readonly logger: Logger;
+  readonly registry: Registry;
   readonly events: Events;
   readonly retention: Retention;
+  readonly settings: QueueSettings;
   readonly ledgerWriter: LedgerWriter;
   readonly fleet: Fleet;
 }
 
 export function upkeep(options: UpkeepOptions): readonly Chore[] {
-  const { watched, logger, retention, ledgerWriter, fleet } = options;
+  const { watched, logger, registry, retention, settings, ledgerWriter, fleet } = options;
+  const notes = new QueueNotes({
+    ...{ store: watched.store, registry, logger, queues: () => fleet.ownQueues },
+  });
   return [
     reaper(options),
-    ...fleetChores(fleet),
+    ...fleetChores({ fleet, notes, settings }),
     ...relayChores(options),
     {
       name: "prune",
       everyMs: PRUNE_EVERY_MS,
       async run({ isStopped }) {
+        await settings.obey();
         let pruned;
         do {
           pruned = await watched.store.prune(retention.policies, PRUNE_STEP);
@@ -51,10 +60,14 @@ export function upkeep(options: UpkeepOptions): readonly Chore[] {
 }
 
 /** One record written and one look at the others' every five seconds; commands are heard more often. */
-function fleetChores(fleet: Fleet): readonly Chore[] {
+function fleetChores({
+  fleet,
+  notes,
+  settings,
+}: Pick<UpkeepOptions, "fleet" | "settings"> & { readonly notes: QueueNotes }): readonly Chore[] {
   let sinceLookMs = BEAT_EVERY_MS;
   return [
-    { name: "beat", everyMs: BEAT_EVERY_MS, run: () => fleet.beat() },
+    { name: "beat", everyMs: BEAT_EVERY_MS, run: () => beat(fleet, notes) },
     {
       name: "look at the fleet",
       everyMs: LOOK_WHILE_BUSY_MS,
@@ -65,12 +78,18 @@ function fleetChores(fleet: Fleet): readonly Chore[] {
         } else {
           await fleet.hear();
         }
+        await settings.obey();
         const waitMs = fleet.isBusy ? LOOK_WHILE_BUSY_MS : BEAT_EVERY_MS;
         sinceLookMs += waitMs;
         return waitMs;
       },
     },
   ];
+}
+
+async function beat(fleet: Fleet, notes: QueueNotes): Promise<void> {
+  await fleet.beat();
+  await notes.look();
 }
 
 function trimmer({ ledgerWriter, retention }: UpkeepOptions): Chore {

@@ -1,8 +1,10 @@
 /**
  * What this process knows of the others that work on the same store, through one record each: renewed
  * every five seconds, gone after twenty. It names the process's workers with their queues, slots and
- * lease lengths. Three things stand on it: nobody reaps before the longest lease in the fleet had its
- * time to be renewed; few workers answer a wakeup; an operator sees who works, and can quiet a worker.
+ * lease lengths. Three things stand on it: no process reaps before the longest lease in the fleet had
+ * its time to be renewed; few workers answer a wakeup; an operator sees who works, and can quiet a worker.
+ *
+ * The same look tells whether settings changed, so that no process has to ask for them again and again.
  */
 import type { Records, StoredRecord } from "../../core/records.ts";
 import type { Runtime } from "../runtime.ts";
@@ -14,6 +16,8 @@ export const LOOK_WHILE_BUSY_MS = 1_000;
 const PREFIX = "holdfast/workers/";
 const PROCESS = `${PREFIX}process/`;
 const QUIET = `${PREFIX}quiet/`;
+/** Its version grows whenever something changed that every process must read again. */
+const CHANGED = `${PREFIX}changed`;
 /** A worker that is gone takes no notice of a command: it is forgotten some day. */
 const QUIET_FOR_MS = 7 * 86_400_000;
 const PAGE = 200;
@@ -63,6 +67,13 @@ export interface FleetOptions {
   readonly version: string | null;
 }
 
+interface Found {
+  readonly processes: readonly ProcessView[];
+  /** Ids of workers. */
+  readonly quieted: ReadonlySet<string>;
+  readonly changed: number | null;
+}
+
 export class Fleet {
   readonly id: string;
   readonly #options: FleetOptions;
@@ -75,6 +86,8 @@ export class Fleet {
   #shortestOwnMs = DEFAULT_LEASE_MS;
   #longestOwnMs = 0;
   #version: number | null = null;
+  readonly #listeners = new Set<() => void>();
+  #changed: number | null = null;
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -92,6 +105,11 @@ export class Fleet {
     this.#measureOwn();
     await this.beat();
     await this.look();
+  }
+
+  /** What the workers of this process take. */
+  get ownQueues(): ReadonlySet<string> {
+    return new Set([...this.#members].flatMap((member) => member.view().queues));
   }
 
   leave(member: FleetMember): void {
@@ -133,15 +151,38 @@ export class Fleet {
     if (result?.swapped) {
       this.#version = result.version;
     } else if (result) {
-      // It expired meanwhile, or the last reply got lost: nobody else writes this key.
+      // It expired meanwhile, or the last reply got lost: no other process writes this key.
       const [again] = await swap(result.current?.version ?? null);
       this.#version = again?.swapped ? again.version : null;
     }
   }
 
+  /** Calls back when another process (or this one) has announced a change. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Lets every process know that settings changed: within a second while it is busy, five while idle. */
+  async announceChange(): Promise<void> {
+    const { records } = this.#options;
+    for (;;) {
+      const [found] = await records.read([CHANGED]);
+      const expect = found?.version ?? null;
+      const [result] = await records.swap([{ key: CHANGED, expect, value: "{}", ttlMs: null }]);
+      if (result?.swapped) return this.#heard(result.version);
+    }
+  }
+
+  #heard(version: number | null): void {
+    if (version === this.#changed) return;
+    this.#changed = version;
+    for (const listener of this.#listeners) listener();
+  }
+
   /** Reads what the others wrote, and what operators want of our workers. */
   async look(): Promise<void> {
-    const { processes, quieted } = await this.#read();
+    const { processes, quieted, changed } = await this.#read();
+    this.#heard(changed);
     const workers = processes.flatMap((process) => process.workers);
     this.#longestLeaseMs = Math.max(...workers.map(({ leaseMs }) => leaseMs), 0);
     if (workers.length === 0) this.#longestLeaseMs = DEFAULT_LEASE_MS;
@@ -155,11 +196,13 @@ export class Fleet {
     for (const member of this.#members) member.quiet(quieted.has(member.id));
   }
 
-  /** Only what operators want of our workers: for the seconds in between. */
+  /** Only what operators want: for the seconds in between. */
   async hear(): Promise<void> {
     const members = [...this.#members];
     if (members.length === 0) return;
-    const found = await this.#options.records.read(members.map(({ id }) => QUIET + id));
+    const keys = members.map(({ id }) => QUIET + id);
+    const [changed, ...found] = await this.#options.records.read([CHANGED, ...keys]);
+    this.#heard(changed?.version ?? null);
     members.forEach((member, at) => member.quiet(found[at] != null));
   }
 
@@ -192,20 +235,22 @@ export class Fleet {
     this.#shortestOwnMs = own.length === 0 ? DEFAULT_LEASE_MS : Math.min(...own);
   }
 
-  async #read(): Promise<{ processes: ProcessView[]; quieted: Set<string> }> {
+  async #read(): Promise<Found> {
     const processes: ProcessView[] = [];
     const quieted = new Set<string>();
+    let changed: number | null = null;
     let cursor: string | null = null;
     do {
       const page: { records: readonly StoredRecord[]; nextCursor: string | null } =
         await this.#options.records.scan({ prefix: PREFIX, limit: PAGE, cursor });
-      for (const { key, value } of page.records) {
-        if (key.startsWith(QUIET)) quieted.add(key.slice(QUIET.length));
+      for (const { key, value, version } of page.records) {
+        if (key === CHANGED) changed = version;
+        else if (key.startsWith(QUIET)) quieted.add(key.slice(QUIET.length));
         else processes.push(JSON.parse(value) as ProcessView);
       }
       cursor = page.nextCursor;
     } while (cursor !== null);
-    return { processes, quieted };
+    return { processes, quieted, changed };
   }
 
   #view(): ProcessView {

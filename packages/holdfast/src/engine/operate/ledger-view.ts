@@ -2,7 +2,10 @@
 import { InvalidOptionError } from "../../core/errors.ts";
 import type { LedgerFilter, StoredEntry } from "../../core/ledger.ts";
 import { decodeJson } from "../../core/json-text.ts";
-import { checkWhole, refuseUnknown } from "../../core/option-checks.ts";
+import { fillPage } from "./fill-page.ts";
+import { checkOptions, checkWhole } from "../../core/option-checks.ts";
+import { checkCursor } from "./operator.ts";
+import type { Runtime } from "../runtime.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
 
 export interface LedgerQuery {
@@ -13,6 +16,9 @@ export interface LedgerQuery {
   readonly queue?: string | undefined;
   readonly group?: string | undefined;
   readonly category?: string | undefined;
+  readonly fingerprint?: string | undefined;
+  readonly company?: string | undefined;
+  readonly isFinal?: boolean | undefined;
   readonly state?: string | undefined;
   /** At or after. */
   readonly from?: Date | undefined;
@@ -31,6 +37,10 @@ export interface LedgerEntryView {
   readonly queue: string | null;
   readonly group: string | null;
   readonly category: string | null;
+  readonly fingerprint: string | null;
+  readonly company: string | null;
+  /** Of a failure: nothing came after it. */
+  readonly isFinal: boolean | null;
   readonly state: string;
   /** Of a failure a `FailureBody`, of an audit an `AuditBody`. */
   readonly body: unknown;
@@ -45,21 +55,28 @@ export interface LedgerEntries {
   readonly nextCursor: string | null;
 }
 
-const WORDS = ["kind", "jobId", "type", "queue", "group", "category", "state"] as const;
+const WORDS = [
+  ...(["kind", "jobId", "type", "queue", "group", "category"] as const),
+  ...(["fingerprint", "company", "state"] as const),
+];
 
 export async function readLedger(
-  ledgerWriter: LedgerWriter,
+  { ledgerWriter, runtime }: { ledgerWriter: LedgerWriter; runtime: Runtime },
   query: LedgerQuery,
 ): Promise<LedgerEntries> {
+  checkOptions("ledger", query, [...WORDS, "isFinal", "from", "to", "limit", "cursor"]);
   const { limit = 50, cursor = null } = query;
   checkWhole("limit", limit, { min: 1, max: 200 });
+  checkCursor(cursor);
   const filter = filterOf(query);
-  const page = await ledgerWriter.ask((ledger) => ledger.read(filter, { limit, cursor }));
-  return { entries: page.entries.map(entryView), nextCursor: page.nextCursor };
+  const { items, nextCursor } = await fillPage({ limit, cursor, runtime }, async (page) => {
+    const found = await ledgerWriter.ask((ledger) => ledger.read(filter, page));
+    return { items: found.entries, nextCursor: found.nextCursor };
+  });
+  return { entries: items.map(entryView), nextCursor };
 }
 
 function filterOf(query: LedgerQuery): LedgerFilter {
-  refuseUnknown("ledger", query, [...WORDS, "from", "to", "limit", "cursor"]);
   const filter: Record<string, unknown> = {};
   for (const word of WORDS) {
     const value: unknown = query[word];
@@ -67,6 +84,7 @@ function filterOf(query: LedgerQuery): LedgerFilter {
     if (typeof value !== "string") throw new InvalidOptionError(`${word} must be a text`);
     filter[word] = value;
   }
+  if (query.isFinal !== undefined) filter.isFinal = query.isFinal === true;
   for (const end of ["from", "to"] as const) {
     const date: unknown = query[end];
     if (date === undefined) continue;

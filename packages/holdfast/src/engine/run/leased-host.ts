@@ -3,9 +3,10 @@
  * outcome to the store, and a caller's transaction is asked through the store itself.
  */
 import type { EnqueueOptions } from "../../core/contract.ts";
-import { LeaseLostError, UnsupportedError } from "../../core/errors.ts";
+import { LeaseLostError, ResultValidationError, UnsupportedError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
 import type { Outcome } from "../../core/outcome.ts";
+import { validateWith } from "../../core/standard-schema.ts";
 import type { Settlement } from "../../core/store.ts";
 import type { Ended } from "../extension.ts";
 import type { Decided, Extensions } from "../extensions.ts";
@@ -21,10 +22,10 @@ import type { Settler } from "../settle/settler.ts";
 import type { WatchedStore } from "../watched-store.ts";
 import type { Attempt } from "./attempt.ts";
 import { ViewedAttempt } from "./attempt-view.ts";
-import type { AttemptHost } from "./pipeline.ts";
+import { reportDropped, type AttemptHost } from "./pipeline.ts";
 import type { SpawnTarget } from "./running-job.ts";
 
-/** How long a caller's transaction may stay open after its handler has ended, before we look anyway. */
+/** A caller's transaction that is open for longer after its handler has ended is worth a word. */
 const TRANSACTION_PATIENCE_MS = 5_000;
 const LOOK_EVERY_MS = 100;
 
@@ -93,7 +94,13 @@ export class LeasedHost implements AttemptHost {
     }
     const within = store.within(tx);
     if (store.info().transactionBlocksWriters) attempt.blockedBy = within;
-    const outcome = succeed(result);
+    const schema = this.#options.registry.get(attempt.job.type)?.contract.result;
+    const what = `the result of ${attempt.job.type}`;
+    const checked = schema
+      ? await validateWith(schema, result, what, ResultValidationError)
+      : result;
+    const drop = (error: unknown) => reportDropped(this.#options.logger, attempt, error);
+    const outcome = succeed(checked, drop);
     const entries = await this.#entriesWithin(attempt, outcome);
     // From here on no renewal may wait for the caller's row locks.
     attempt.settlesWithin(within);
@@ -109,10 +116,7 @@ export class LeasedHost implements AttemptHost {
   async readBack(attempt: Attempt): Promise<"settled" | "rolled back" | "lost"> {
     const { runtime, watched } = this.#options;
     const { id, queue, fence } = attempt.job;
-    const looks = TRANSACTION_PATIENCE_MS / LOOK_EVERY_MS;
-    for (let look = 0; attempt.isTransactionOpen && look < looks; look += 1) {
-      await sleep(runtime, LOOK_EVERY_MS);
-    }
+    await this.#transactionEnds(attempt);
     for (;;) {
       // The keeper may have heard of it meanwhile.
       if (attempt.wasRolledBack) return "rolled back";
@@ -131,6 +135,23 @@ export class LeasedHost implements AttemptHost {
         if (!isRetryable(error)) throw error;
         await sleep(runtime, LOOK_EVERY_MS);
       }
+    }
+  }
+
+  /**
+   * Until then any look would be a guess: a commit may still make it succeed. The row is the transaction's
+   * own meanwhile, so no other worker gets the job.
+   */
+  async #transactionEnds(attempt: Attempt): Promise<void> {
+    const { runtime, logger } = this.#options;
+    const { id, type } = attempt.job;
+    for (let look = 1; attempt.isTransactionOpen; look += 1) {
+      await sleep(runtime, LOOK_EVERY_MS);
+      if (look * LOOK_EVERY_MS !== TRANSACTION_PATIENCE_MS) continue;
+      logger.warn(
+        `job ${id} (${type}): the transaction it was settled in is still open, though its handler has ended. ` +
+          "The job takes up a slot until it commits or rolls back",
+      );
     }
   }
 

@@ -8,6 +8,7 @@
  */
 import { realpathSync } from "node:fs";
 import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
+import { checkFunction, checkOptions } from "../../core/option-checks.ts";
 import { Shares } from "../../core/shares.ts";
 import type { Changes, Settlement, Store, StoreInfo, Target } from "../../core/store.ts";
 import { adopt } from "./adopt.ts";
@@ -75,8 +76,8 @@ const LEASES_PER_WRITE = 4;
 const MOVE_DUE_AT_MOST = 1_000;
 
 export function sqliteStore(options: SqliteStoreOptions): Store {
+  checkStoreOptions(options);
   const { busyDeadlineMs = 10_000, remembersMs = 3_600_000, now = Date.now } = options;
-  checkOptions(options);
   const settings = { clock: new Clock(now), remembersMs };
   const shares = new Shares();
   const wakeups = new Wakeups();
@@ -351,7 +352,11 @@ function sizeOf(settlements: readonly Settlement[]): number {
   return settlements.reduce((sum, { spawn }) => sum + 1 + (spawn?.length ?? 0), 0);
 }
 
-function checkOptions(options: SqliteStoreOptions): void {
+const OPTIONS = ["file", "database", "synchronous", "busyDeadlineMs", "remembersMs", "now"];
+
+function checkStoreOptions(options: SqliteStoreOptions): void {
+  checkOptions("sqliteStore", options, OPTIONS);
+  if (options.now !== undefined) checkFunction("now", options.now);
   const { synchronous, busyDeadlineMs, remembersMs } = options;
   const { file, database }: { file?: unknown; database?: unknown } = options;
   if (database === undefined ? !isPath(file) : file !== undefined || !isDatabaseLike(database)) {
