@@ -187,8 +187,12 @@ export class Holdfast<
     });
     // The caller that uses it hears of the failure; it is not unhandled until then.
     transaction.catch(() => {});
-    const producer = this.#engine.producer.through(async (jobs) =>
-      (await transaction).insert(jobs),
+    const producer = this.#engine.producer.through(
+      async (jobs) => (await transaction).insert(jobs),
+      async (refs) => {
+        const opened = await transaction;
+        return opened.get ? opened.get(refs) : store.get(refs);
+      },
     );
     return {
       enqueue: (target: AnyContract | string, payload: unknown, options?: EnqueueOptions) =>

@@ -8,9 +8,10 @@
  */
 import { NotInTransactionError, StoreUnavailableError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
-import type { Settlement, WithinTransaction } from "../../core/store.ts";
+import type { JobRef, Settlement, WithinTransaction } from "../../core/store.ts";
 import { Session, type DatabaseOptions } from "./database.ts";
 import { insert } from "./insert.ts";
+import { get } from "./job-view.ts";
 import { CallersTransaction } from "./callers-transaction.ts";
 import { isClientLike, transactionStatus } from "./pool-like.ts";
 import { codeOf, storeError } from "./postgres-error.ts";
@@ -104,6 +105,9 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
         return plain.resultsWith(results);
       });
     },
+    async get(refs: readonly JobRef[]) {
+      return refs.length === 0 ? [] : run((inner) => get(inner, refs, options.clock));
+    },
     isOpen: () => transaction.isOpen(),
   };
 }
@@ -134,7 +138,7 @@ async function join(
   session: Session,
   { clock, remembersMs, id }: WithinOptions,
 ): Promise<Transaction> {
-  const look = `SELECT ${clockSql(clock)}, (SELECT value FROM holdfast.meta WHERE key = 'id')`;
+  const look = `SELECT ${clockSql(clock, false)}, (SELECT value FROM holdfast.meta WHERE key = 'id')`;
   const [row] = await session
     .script(`SAVEPOINT holdfast_within; ${look}`)
     .catch((error: unknown) => {
