@@ -59,8 +59,8 @@ async function rowsRead(limit: number): Promise<{ jobs: number; rows: number }> 
   await client.query("BEGIN");
   const before = await count();
   const { rows } = await client.query<{ seq: string | null }>(
-    `SELECT seq FROM "${place.schema}".lease(0, 'w', 60000, $1, $1,
-      ARRAY[(SELECT q FROM "${place.schema}".queue)], ARRAY[$1], ARRAY[$1], ARRAY[NULL], ARRAY[0],
+    `SELECT seq FROM "${place.schema}".lease(0, 'w', 60000, $1::integer, $1::integer,
+      ARRAY[(SELECT q FROM "${place.schema}".queue)], ARRAY[$1::integer], ARRAY[$1::integer], ARRAY[NULL], ARRAY[0],
       ARRAY[NULL], ARRAY[NULL], ARRAY[NULL]::integer[], ARRAY[NULL]::bigint[], NULL)`,
     [limit],
   );
@@ -133,8 +133,8 @@ describe("thousands of full lines", () => {
       maxActive: 1,
     }));
     await store.limit(caps);
-    await store.insert(newJobs(3, { group: "free" }));
     await untilTended();
+    await store.insert(newJobs(3, { group: "free" }));
     const { jobs } = await store.lease(leaseRequest(10, { cappedLimit: 0 }));
     expect(jobs.map((job) => job.group)).toEqual(["free", "free", "free"]);
   });
