@@ -108,7 +108,8 @@ end
 
 -- What is held for a time, and what was full under another cap, is looked at again.
 local function reopen_lines()
-  if redis.call('EXISTS', q.gp, q.gpc, q.gr) == 0 then return end
+  q.has_parked = redis.call('EXISTS', q.gp, q.gpc, q.gr) > 0
+  if not q.has_parked then return end
   for _, parked in ipairs({ q.gp, q.gpc }) do
     local over = redis.call('ZRANGEBYSCORE', parked, '-inf', text_of(now), 'LIMIT', 0, LET_IN)
     if #over > 0 then redis.call('ZREM', parked, unpack(over)) end
@@ -316,6 +317,7 @@ end
 local function next_line_at()
   if not wants_capped and q.is_all_capped then return FOREVER end
   if is_open(q.g) or (wants_capped and q.has_caps and is_open(q.gc)) then return now end
+  if not q.has_parked then return FOREVER end
   -- Not all have been looked at again.
   if wants_capped and redis.call('EXISTS', q.gr) == 1 then return now end
   local held = redis.call('ZRANGE', q.gp, 0, 0, 'WITHSCORES')[2]
