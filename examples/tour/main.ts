@@ -10,7 +10,7 @@ import { Tally } from "./tally.ts";
 
 let stopping = false;
 process.on("SIGINT", () => {
-  if (stopping) process.exit(130); // the second time somebody means it
+  if (stopping) process.exit(130); // the second time it is meant
   stopping = true;
 });
 
@@ -45,6 +45,7 @@ await worker.stop({ graceMs: 2_000 });
 const after = await hf.counts();
 const waiting = QUEUES.reduce((sum, queue) => sum + unfinished(look(after, queue)), 0);
 console.log(`\n${tally.table()}\n`);
+console.log("mail.receipt was never enqueued: each order.checkout spawned one with its success.");
 for (const { group, othersDone } of tally.turns) {
   console.log(`${group} was done when ${othersDone} jobs of the other tenants were.`);
 }

@@ -77,6 +77,28 @@ describe.each(STORES)("what a job carries on %s", (name) => {
     expect((await hf.counts())["children"]).toMatchObject({ ready: 1_000 });
   });
 
+  it("what spawned jobs carry beside their payloads counts, too", async () => {
+    const { hf } = world.process();
+    let spawned = 0;
+    let refusal: unknown;
+    hf.define({
+      type: "parent",
+      async run(job) {
+        try {
+          const meta = { note: "m".repeat(15 * 1024) };
+          for (; spawned < 1_000; spawned += 1) await job.spawn("child", 1, { queue: "c", meta });
+        } catch (error) {
+          refusal = error;
+        }
+      },
+    });
+    const { id } = await hf.enqueue("parent", null);
+    await hf.work();
+    expect((await ends(hf, id)).status).toBe("succeeded");
+    expect(refusal).toBeInstanceOf(SpawnLimitError);
+    expect(spawned).toBeLessThan(70);
+  });
+
   it("a handler that was abandoned cannot spawn any more", async () => {
     const { hf } = world.process();
     const gate = signal();

@@ -62,6 +62,11 @@ export class FaultProxy {
     this.#delayMs = delayMs;
   }
 
+  /** New connections go there from now on; those that are there stay where they are, as with a DNS name. */
+  follow(targetUrl: string): void {
+    this.#target = new URL(targetUrl);
+  }
+
   /** Ends every connection. */
   cut(): void {
     for (const { client, server } of this.#pairs) {

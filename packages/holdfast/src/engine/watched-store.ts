@@ -69,7 +69,6 @@ export class WatchedStore {
   #watch(store: Store): Store {
     const room = (name: keyof typeof ROOMS) =>
       this.#watchVerbs(() => store[name], ROOMS[name], `${name}.`);
-    const { within } = store;
     return {
       ...(store.batchItems !== undefined && { batchItems: store.batchItems }),
       ...(store.insertsAtOnce !== undefined && { insertsAtOnce: store.insertsAtOnce }),
@@ -79,7 +78,11 @@ export class WatchedStore {
       onWakeup: (listener) => store.onWakeup(listener),
       ...this.#watchVerbs(() => store, VERBS, ""),
       ...{ outbox: room("outbox"), ledger: room("ledger"), records: room("records") },
-      ...(within && { within: (tx: unknown) => within.call(store, tx) }),
+      // Asked for when it is needed: a store may know only once it is open whether it has transactions.
+      get within() {
+        const { within } = store;
+        return within && ((tx: unknown) => within.call(store, tx));
+      },
     } as Store;
   }
 

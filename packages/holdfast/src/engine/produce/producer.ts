@@ -27,6 +27,7 @@ import {
   type NewJob,
 } from "../../core/job.ts";
 import type { InsertResult, Store } from "../../core/store.ts";
+import { checkObject } from "../../core/option-checks.ts";
 import { Batcher } from "./batcher.ts";
 import type { Events } from "../events.ts";
 import type { Extensions } from "../extensions.ts";
@@ -43,7 +44,8 @@ const TRIES = 4;
 /** `ran` and `spooled` only with `new Holdfast({ resilient })`, and then the types say so. */
 export type ReceiptStatus = "added" | "duplicate" | "spooled" | "ran";
 
-export interface Receipt<Result = unknown, Status extends ReceiptStatus = "added" | "duplicate"> {
+/** `Status` follows from `new Holdfast({ resilient })`; by default it is any, so that a parameter takes every receipt. */
+export interface Receipt<Result = unknown, Status extends ReceiptStatus = ReceiptStatus> {
   /** Of the stored job; of the first one if this is a duplicate. */
   readonly id: string;
   /**
@@ -90,13 +92,9 @@ export class Producer {
   constructor(options: ProducerOptions) {
     this.#options = options;
     this.#inserts = new Batcher({
+      ...batchesOf(options),
       run: (jobs, isRepeated) => this.#insert(jobs, isRepeated),
-      defer: (callback) => options.runtime.defer(callback),
-      maxItems: options.store.batchItems ?? BATCH_ITEMS,
       atOnce: options.store.insertsAtOnce,
-      maxBytes: BATCH_BYTES,
-      // UTF-16 units to UTF-8 bytes, at worst.
-      bytesOf: (job) => job.payload.length * 3,
       isolate: (error) => !isRetryable(error),
     });
   }
@@ -124,14 +122,25 @@ export class Producer {
     return store.insert(jobs, { evenIfFull: true });
   }
 
-  /** The same words inside a caller's transaction: no batching, the transaction is the batch. */
+  /**
+   * The same words inside a caller's transaction. Many jobs go in batches, one after the other: a call for
+   * each would cost a round trip each, and a session of MongoDB takes no two at once.
+   */
   through(insert: Insert): Pick<Producer, "enqueue" | "enqueueAll"> {
-    const one = async (composed: ComposedJob) =>
-      this.#receipt(composed, (await insert([composed.job]))[0]!);
+    const inserts = new Batcher<NewJob, InsertResult>({
+      ...batchesOf(this.#options),
+      run: insert,
+      isolate: () => false,
+    });
+    const take = async (composed: ComposedJob) =>
+      this.#receipt(composed, await inserts.add(composed.job));
     return {
-      enqueue: async (target, payload, options) =>
-        one(await this.#options.composer.compose(target, payload, options)),
-      enqueueAll: (items) => this.#answerAll(items, one),
+      enqueue: async (target, payload, options) => {
+        const composed = await this.#options.composer.compose(target, payload, options);
+        const [result] = await insert([composed.job]);
+        return this.#receipt(composed, result!);
+      },
+      enqueueAll: (items) => this.#answerAll(items, take),
     };
   }
 
@@ -149,6 +158,7 @@ export class Producer {
     return Promise.all(
       items.map(async (item): Promise<AnyAnswer> => {
         try {
+          checkObject("an item of enqueueAll", item as unknown);
           const composed = await this.#options.composer.compose(
             item.contract ?? item.type,
             item.payload,
@@ -191,7 +201,7 @@ export class Producer {
     return this.#receipt(composed, taken);
   }
 
-  /** If nobody else will run it, and the user asked for it; else it has failed. */
+  /** If no worker will run it, and the user asked for it; else it has failed. */
   async #runInline(job: NewJob, cause: unknown): Promise<AnyReceipt> {
     const { inline } = this.#options;
     if (!inline || !isSurelyAway(cause)) throw cause;
@@ -325,8 +335,18 @@ function isSurelyAway(error: unknown): boolean {
   return error instanceof StoreUnavailableError && !error.mayHaveHappened;
 }
 
-/** Trouble with the store is everybody's; all else concerns one item. */
+/** Trouble with the store concerns all items; all else concerns one. */
 function isAboutStore(error: HoldfastError): boolean {
   const items = [QueueFullError, KeyBusyError, InlineRefusedError];
   return error.isRetryable && !items.some((Class) => error instanceof Class);
+}
+
+function batchesOf({ runtime, store }: ProducerOptions) {
+  return {
+    defer: (callback: () => void) => runtime.defer(callback),
+    maxItems: store.batchItems ?? BATCH_ITEMS,
+    maxBytes: BATCH_BYTES,
+    // UTF-16 units to UTF-8 bytes, at worst.
+    bytesOf: (job: NewJob) => job.payload.length * 3,
+  };
 }

@@ -3,6 +3,7 @@
  * fence makes a late or repeated settle harmless, and giving up would run finished work again. Only a
  * process that ends gives up, and says so once for all that went together.
  */
+import { jobLength } from "../../core/job-length.ts";
 import { BATCH_BYTES } from "../../core/job.ts";
 import type { Settlement, SettleResult } from "../../core/store.ts";
 import { Batcher, type Done } from "../produce/batcher.ts";
@@ -100,7 +101,7 @@ export class Settler {
 
 function settlementBytes({ outcome, spawn, entries, outbox }: Settlement): number {
   let length = outcome.kind === "succeed" ? (outcome.result?.length ?? 0) : 0;
-  for (const job of spawn ?? []) length += job.payload.length;
+  for (const job of spawn ?? []) length += jobLength(job);
   for (const entry of entries ?? outbox ?? []) length += entry.body.length;
   // UTF-16 units to UTF-8 bytes, at worst; failures and updates are small and bounded.
   return length * 3;

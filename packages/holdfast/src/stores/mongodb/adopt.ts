@@ -24,7 +24,7 @@ export async function adopt(
       db,
       jobs.map(({ queue }) => queue),
     ),
-    db.numbers.reserve(jobs.length),
+    db.reserve(jobs.length),
   ]);
   const documents = jobs.map((job, index) => adoptedDocument(job, { seq: first + index, now }));
   const results = await addDocuments(db, documents, { now });
@@ -56,6 +56,7 @@ function adoptedDocument(
     steps: orNull(steps),
     tags: orNull(tags),
     halted: haltedBy(status),
+    again: status === "queued" && job.attempts > 0 ? queue : null,
     finishedAt: status === "queued" ? null : (finishedAt ?? now),
     ...keyOf(job, now),
     ...(status === "queued" ? inLine(queue, { runAt, now }) : NOWHERE),

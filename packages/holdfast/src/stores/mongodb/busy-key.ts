@@ -6,7 +6,7 @@
 import { TOGETHER, writeAlone } from "./alone.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { packsWith } from "./fresh.ts";
+import { packsWith } from "./packs/fresh.ts";
 import { isTooLate } from "./mongodb-error.ts";
 import type { JobDocument } from "./schema.ts";
 import { slimJob } from "./whole-job.ts";

@@ -6,17 +6,17 @@
  * cancel before it was read changes that.
  */
 import { randomUUID } from "node:crypto";
-import { claimFresh } from "./claim-fresh.ts";
+import { claimFresh } from "./packs/claim-fresh.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit } from "./edit.ts";
-import { freshJobs, MOST_FRESH_CHARACTERS } from "./fresh.ts";
-import type { Span } from "./shared-cursor.ts";
-import type { Place, ReadyLine } from "./line-walk.ts";
+import { freshJobs, MOST_FRESH_CHARACTERS } from "./packs/fresh.ts";
+import type { Place } from "./line-walk.ts";
 import { attemptsBefore, putBack } from "./moves.ts";
 import { isTombstone, type AnyJob, type FreshPack, type JobDocument } from "./schema.ts";
 import { inOrder, LINE_ORDER } from "./placement.ts";
+import type { ReadyLine } from "./ready-lines.ts";
 import { Told } from "./told.ts";
 import { wholeJob } from "./whole-job.ts";
 
@@ -28,8 +28,6 @@ export interface Claim {
   readonly worker: string;
   readonly leaseMs: number;
   readonly now: number;
-  /** Others have got ahead of us lately. */
-  readonly isContended: boolean;
   /** Hears of fresh jobs that are among the others now. */
   readonly onTaken: (jobs: readonly JobDocument[]) => void;
 }
@@ -52,7 +50,7 @@ export interface Claimed {
 export async function claim(
   db: Database,
   found: readonly JobDocument[],
-  { queue, worker, leaseMs, now, isContended, onTaken }: Claim,
+  { queue, worker, leaseMs, now, onTaken }: Claim,
 ): Promise<Claimed> {
   const token = randomUUID();
   const started = {
@@ -71,7 +69,7 @@ export async function claim(
   const others = alone.filter((job) => !isKnown(job)).map(({ _id }) => _id);
   const own: JobDocument[] = [];
   const steps = await Promise.allSettled([
-    claimFresh(db, waiting, { lease: first, now, isContended, onTaken, own }),
+    claimFresh(db, waiting, { lease: first, now, onTaken, own }),
     claimUnchanged(db, unchanged, { lease: first, queue, token, own }),
     claimAgain(db, others, {
       queue,
@@ -157,7 +155,10 @@ function again(
     worker: { $literal: worker },
     leased: "$ready",
   };
-  return [{ $set: { ...started, ...computed } }, { $unset: ["ready", "fresh", "updatesOrder"] }];
+  return [
+    { $set: { ...started, ...computed } },
+    { $unset: ["ready", "again", "fresh", "updatesOrder"] },
+  ];
 }
 
 /**
@@ -180,12 +181,10 @@ function isSameLease(job: JobDocument, taken: JobDocument): boolean {
   return job.lease === taken.lease && job.leased != null;
 }
 
-/** How many documents are read for a quota, and how many are passed by. */
+/** How many documents are read for a quota. */
 export interface Reach {
   /** How many jobs a document stands for, on average. */
   readonly perDocument: number;
-  /** Lets callers who are in each other's way part. */
-  readonly skip: number;
   /** Of payload, in all. Default: no bound. */
   readonly bytes?: number;
 }
@@ -196,7 +195,7 @@ export async function candidates(
   queue: string,
   { quotas, reach }: { readonly quotas: readonly Quota[]; readonly reach: Reach },
 ): Promise<readonly { readonly line: ReadyLine; readonly items: readonly JobDocument[] }[]> {
-  const isHeadsOnly = reach.skip === 0 && quotas.every(({ jobs }) => jobs === 1);
+  const isHeadsOnly = quotas.every(({ jobs }) => jobs === 1);
   const found = isHeadsOnly
     ? await findHeads(db, queue, { quotas, reach })
     : await findFirst(db, queue, { quotas, reach });
@@ -241,16 +240,16 @@ async function findFirst(
   queue: string,
   { quotas, reach }: { readonly quotas: readonly Quota[]; readonly reach: Reach },
 ): Promise<JobDocument[]> {
-  const { skip, bytes } = reach;
+  const { bytes, perDocument } = reach;
   const parts = quotas.flatMap(({ line: { group, places }, jobs }) => {
-    const documents = documentsFor(jobs, reach);
+    const documents = documentsFor(jobs, perDocument);
     return places.map((place) => ({ place, group, documents }));
   });
   const total = parts.reduce((sum, { documents }) => sum + documents, 0);
   const longest = longestOf(total, bytes);
   const looks = parts.map(({ place, group, documents }) => ({
     name: place,
-    pipeline: stagesOf(queue, { place, group, documents, skip, longest }),
+    pipeline: stagesOf(queue, { place, group, documents, longest }),
   }));
   const [first, ...rest] = looks;
   if (first === undefined) return [];
@@ -259,7 +258,7 @@ async function findFirst(
 }
 
 /** One more than should do, unless none could be needed: packs differ. */
-export function documentsFor(jobs: number, { perDocument }: Pick<Reach, "perDocument">): number {
+export function documentsFor(jobs: number, perDocument: number): number {
   return Math.min(jobs, Math.ceil(jobs / perDocument) + 1);
 }
 
@@ -271,13 +270,10 @@ export function readJobs(documents: readonly Waiting[]): JobDocument[] {
   return documents.flatMap((one) => ("pack" in one ? freshJobs(one) : [one]));
 }
 
-/** Which documents of a line. */
+/** The first documents of a line. */
 export interface Stretch {
   readonly group: string;
-  readonly skip: number;
   readonly documents: number;
-  /** Absent: the first ones. */
-  readonly span?: Span;
   /** A payload of more bytes is not read. */
   readonly longest: number;
 }
@@ -299,14 +295,11 @@ function shorten(longest: number): Document[] {
 /** The documents of a line in their order. */
 export function stagesOf(
   queue: string,
-  { place, group, skip, documents, span, longest }: Stretch & { readonly place: Place },
+  { place, group, documents, longest }: Stretch & { readonly place: Place },
 ): Document[] {
-  const range =
-    span === undefined ? {} : { priority: span.priority, seq: { $gt: span.after, $lte: span.to } };
   return [
-    { $match: { ready: queue, group, ...range } },
+    { $match: { ready: queue, group } },
     { $sort: LINE_ORDER },
-    ...(skip === 0 ? [] : [{ $skip: skip }]),
     { $limit: documents },
     // What is fresh is short.
     ...(place === "jobs" ? shorten(longest) : []),

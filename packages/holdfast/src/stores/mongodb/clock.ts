@@ -1,7 +1,7 @@
 /**
- * The store's clock is the clock of the primary. Each process remembers the latest it has seen: after
- * the host's clock jumps back, or another node with a slower clock is elected, this one stands still
- * until that has caught up.
+ * The store's clock is the clock of the primary, and never runs backwards: `core/steady-clock.ts` says what it
+ * does while the primary's is behind it. Its mark and anchor are kept in the document `head`, so that all
+ * processes agree about them.
  *
  * A verb reads the clock before it writes. What it writes is then a moment older than the write, never
  * younger: a lease ends early rather than late, and nothing is reaped before its time. For the tenth of
@@ -10,31 +10,73 @@
  * that came late, or was read late by a process that stood still, may be long past: it is for those alone
  * who had asked before.
  */
-import type { DbLike, Document } from "./driver-like.ts";
+import {
+  CLOCK_WAITS_MS,
+  PACE_WHILE_AHEAD,
+  readSteadily,
+  type SteadyClock,
+} from "../../core/steady-clock.ts";
+import type { Document } from "./driver-like.ts";
 
 const CARRIED_ON_MS = 100;
+/** A mark that is older is written again: whoever comes next must not be told less, or hardly less. */
+const MARKED_EVERY_MS = 500;
+
+/** What `head` says of the clock. */
+export interface Marked {
+  readonly now: number;
+  readonly ahead?: NonNullable<SteadyClock["ahead"]>;
+}
+
+/** How the clock reaches `head`. */
+export interface ClockHead {
+  /** As it is, with what the server's clock says; null: there is none yet. */
+  read(): Promise<(Marked & { readonly host: number }) | null>;
+  /** Moves it on by `clockStages`. */
+  mark(): Promise<Marked>;
+}
 
 export class Clock {
   /** @internal A clock that a test brings. */
   readonly #still: (() => number) | null;
   #seen = 0;
-  /** What the server said last, and when it was asked and heard, by our own steady clock. */
-  #said = { ms: 0, askedAt: -Infinity, heardAt: 0 };
+  /** What was said last, and when it was asked and heard, by our own steady clock. */
+  #said = { ms: 0, pace: 1, askedAt: -Infinity, heardAt: 0 };
 
   constructor(still: (() => number) | null) {
     this.#still = still;
   }
 
   /** In milliseconds. */
-  async now(db: DbLike, options: Document): Promise<number> {
-    if (this.#still !== null) return this.saw(this.#still());
+  async now(head: ClockHead): Promise<number> {
     const askedAt = performance.now();
-    const { ms: said, heardAt } = this.#said;
-    if (askedAt - this.#said.askedAt < CARRIED_ON_MS) return this.saw(said + askedAt - heardAt);
-    const { localTime } = await db.command({ hello: 1 }, options);
-    const ms = localTime instanceof Date ? localTime.getTime() : 0;
-    this.#said = { ms, askedAt, heardAt: performance.now() };
-    return this.saw(ms);
+    const { ms, pace, heardAt } = this.#said;
+    const isRecent = this.#still === null && askedAt - this.#said.askedAt < CARRIED_ON_MS;
+    if (isRecent) return this.saw(ms + pace * (askedAt - heardAt));
+    const { now, ahead } = await this.#ask(head);
+    this.#said = {
+      ms: now,
+      pace: ahead === undefined ? 1 : PACE_WHILE_AHEAD,
+      askedAt,
+      heardAt: performance.now(),
+    };
+    return this.saw(now);
+  }
+
+  async #ask(head: ClockHead): Promise<Marked> {
+    const read = await head.read();
+    if (read === null) return head.mark();
+    const { now, ahead = null } = read;
+    const host = this.#reading() ?? read.host;
+    const clock = readSteadily({ mark: Math.max(now, this.#seen), ahead }, host);
+    if (clock.ahead !== null && clock.ahead !== ahead) return head.mark();
+    // Nobody waits for that: also while nothing can be written, what is there can be read.
+    if (clock.mark >= now + MARKED_EVERY_MS) head.mark().catch(() => {});
+    return { now: clock.mark, ...(clock.ahead !== null && { ahead: clock.ahead }) };
+  }
+
+  #reading(): number | undefined {
+    return this.#still === null ? undefined : Math.floor(this.#still());
   }
 
   saw(ms: number): number {
@@ -42,15 +84,20 @@ export class Clock {
     return this.#seen;
   }
 
-  /** It may be moved by hand, also between two calls that follow each other at once. */
-  get isStill(): boolean {
-    return this.#still !== null;
-  }
-
-  /** The same instant for a pipeline of the server, in milliseconds. */
-  expression(): unknown {
-    if (this.#still !== null) return this.saw(this.#still());
-    return { $max: [{ $toLong: "$$NOW" }, this.#seen] };
+  /** The stages of an update of `head` that move it on to what the clock says now. */
+  stages(): Document[] {
+    const host = this.#reading() ?? { $toLong: "$$NOW" };
+    const bound = { $ifNull: ["$ahead.host", "$now"] };
+    const isJump = { $lt: ["$host", { $subtract: [bound, CLOCK_WAITS_MS] }] };
+    const anchor = { $cond: [isJump, { mark: "$now", host: "$host" }, "$ahead"] };
+    const passed = { $subtract: ["$host", "$ahead.host"] };
+    const paced = { $add: ["$ahead.mark", { $multiply: [PACE_WHILE_AHEAD, passed] }] };
+    return [
+      { $set: { host, now: { $max: ["$now", this.#seen] } } },
+      { $set: { ahead: { $cond: [{ $gte: ["$host", "$now"] }, "$$REMOVE", anchor] } } },
+      { $set: { now: { $floor: { $max: ["$now", "$host", paced] } } } },
+      { $unset: "host" },
+    ];
   }
 }
 

@@ -1,15 +1,19 @@
 /**
- * Counts, through indexes alone. Delayed jobs whose time has come but that no lease has moved yet are
- * counted as the ready jobs they are.
+ * Counts, through indexes alone, and of all queues at once: five thousand of them cost no more than one
+ * with as many jobs. Delayed jobs whose time has come but that no lease has moved yet are counted as the
+ * ready jobs they are.
  */
+import type { FinishedStatus } from "../../core/job.ts";
 import { COUNTED_TO } from "../../core/line.ts";
-import type { JobRef, QueueCounts } from "../../core/store.ts";
+import type { DeadCount, DeadCountRequest, JobRef, QueueCounts } from "../../core/store.ts";
+import type { CollectionName } from "./schema.ts";
 import type { Database } from "./database.ts";
-import { countReady } from "./fresh.ts";
+import type { Document } from "./driver-like.ts";
 import { LONG_PARTS } from "./job-view.ts";
 import { lookUp } from "./look-up.ts";
-import { seqAt } from "./packs.ts";
-import { ENDED, isTombstone, type FreshPack, type JobDocument } from "./schema.ts";
+import { countReady } from "./packs/fresh.ts";
+import { seqAt } from "./packs/packs.ts";
+import { ANY, ENDED, isTombstone, type FreshPack, type JobDocument } from "./schema.ts";
 
 export async function count(db: Database): Promise<QueueCounts[]> {
   const [queues, now] = await Promise.all([
@@ -17,36 +21,115 @@ export async function count(db: Database): Promise<QueueCounts[]> {
     db.now(),
     db.options.clearing.done(),
   ]);
+  const one = { $sum: 1 };
+  // In this order: one that is leased between the two is counted as waiting, and not missed.
+  const fresh = await byQueue(db, "fresh", { ready: ANY }, { n: { $sum: "$n" }, at: FRESH_AT });
+  const since = { $min: { $ifNull: ["$runAt", "$createdAt"] } };
+  const [ready, due, delayed, leased, again, ...ended] = await Promise.all([
+    byQueue(db, "jobs", { ready: ANY }, { n: one, at: since }),
+    byQueue(db, "jobs", { due: ANY, runAt: { $lte: now } }, { n: one, at: { $min: "$runAt" } }),
+    byQueue(db, "jobs", { due: ANY, runAt: { $gt: now } }, { n: one }),
+    byQueue(db, "jobs", { leased: ANY }, { n: { $sum: { $ifNull: ["$left", 1] } } }),
+    byQueue(db, "jobs", { again: ANY }, { n: one }),
+    ...ENDS.map((status) => endedByQueue(db, status)),
+  ]);
   const names = queues.map(({ _id }) => _id).sort();
-  const counts: QueueCounts[] = [];
-  for (const queue of names) counts.push(await countOne(db, queue, now));
-  return counts;
+  return names.map((queue): QueueCounts => {
+    const of = (counts: Counts | undefined): number => counts?.get(queue)?.n ?? 0;
+    const waiting = [fresh, ready, due];
+    const [succeeded, dead, cancelled] = ended;
+    const oldest = waiting.flatMap((counts) => counts.get(queue)?.at ?? []);
+    return {
+      queue,
+      ready: waiting.reduce((sum, counts) => sum + of(counts), 0),
+      delayed: of(delayed),
+      processing: of(leased),
+      succeeded: of(succeeded),
+      dead: of(dead),
+      cancelled: of(cancelled),
+      retrying: Math.min(COUNTED_TO, of(again)),
+      oldestReadyAt: oldest.length === 0 ? null : Math.min(...oldest),
+    };
+  });
 }
 
-async function countOne(db: Database, queue: string, now: number): Promise<QueueCounts> {
-  const [ready, due, delayed, processing, partly, succeeded, ...halted] = await Promise.all([
-    countReady(db, { ready: queue }),
-    db.count("jobs", { due: queue, runAt: { $lte: now } }),
-    db.count("jobs", { due: queue, runAt: { $gt: now } }),
-    db.sum("jobs", { leased: queue }, { field: "left" }),
-    endedInPacks(db, queue),
-    db.sum("jobs", { queue, status: "succeeded", finishedAt: ENDED }, { field: "n" }),
-    ...HALTED.map((status) => db.count("jobs", { queue, status, finishedAt: ENDED })),
-  ]);
-  const [dead = 0, cancelled = 0] = halted;
-  const waiting = { ready: ready + due, delayed };
-  return { queue, ...waiting, processing, succeeded: succeeded + partly, dead, cancelled };
+const ENDS: readonly FinishedStatus[] = ["succeeded", "dead", "cancelled"];
+/** Of fresh ones it is in the index that finds them: nobody pays for it beyond these bytes. */
+const FRESH_AT = { $min: "$createdAt" };
+
+type Counts = ReadonlyMap<string, { readonly n: number; readonly at?: number }>;
+
+/** `where` begins with the field that names the queue. */
+async function byQueue(
+  db: Database,
+  name: CollectionName,
+  where: Document,
+  counted: Document,
+): Promise<Counts> {
+  const [field = ""] = Object.keys(where);
+  const stages = [{ $match: where }, { $group: { _id: `$${field}`, ...counted } }];
+  const found = await db.aggregate<{ _id: string; n: number; at?: number }>(name, stages, field);
+  return new Map(found.map(({ _id, ...one }) => [_id, one]));
 }
 
-const HALTED = ["dead", "cancelled"] as const;
+/** How many jobs of each queue have ended so: also those in packs of which others are still running. */
+export async function endedByQueue(db: Database, status: FinishedStatus): Promise<Counts> {
+  const isPartly = { $eq: ["$status", "processing"] };
+  const n = { $ifNull: ["$n", 1] };
+  const ended = { $cond: [isPartly, { $subtract: [n, "$left"] }, n] };
+  const statuses = status === "succeeded" ? [status, "processing"] : [status];
+  const found = await db.aggregate<{ _id: string; n: number }>(
+    "jobs",
+    [
+      { $match: { status: { $in: statuses }, finishedAt: ENDED } },
+      { $group: { _id: "$queue", n: { $sum: ended } } },
+    ],
+    "finished",
+  );
+  return new Map(found.map(({ _id, n: jobs }) => [_id, { n: jobs }]));
+}
 
-/** The jobs that have succeeded in packs of which others are still running. */
-export async function endedInPacks(db: Database, queue: string): Promise<number> {
-  const [counted] = await db.aggregate<{ readonly jobs: number }>("jobs", [
-    { $match: { queue, status: "processing", finishedAt: ENDED } },
-    { $group: { _id: null, jobs: { $sum: { $subtract: ["$n", "$left"] } } } },
-  ]);
-  return counted?.jobs ?? 0;
+const DEAD_FIELDS: Readonly<Record<DeadCountRequest["by"], string>> = {
+  fingerprint: "error.fingerprint",
+  category: "error.category",
+  type: "type",
+  queue: "queue",
+  group: "group",
+};
+
+/** By the index of dead jobs alone; then the ids of the examples. */
+export async function countDead(
+  db: Database,
+  { by, queue, limit }: DeadCountRequest,
+): Promise<DeadCount[]> {
+  if (limit <= 0) return [];
+  const newest = { $max: { at: "$finishedAt", seq: "$seq" } };
+  const counted = { count: { $sum: 1 }, firstAt: { $min: "$finishedAt" }, newest };
+  const found = await db.aggregate<Counted>(
+    "jobs",
+    [
+      { $match: { halted: "dead", ...(queue === undefined ? {} : { queue }) } },
+      { $group: { _id: `$${DEAD_FIELDS[by]}`, ...counted } },
+      { $set: { count: { $min: ["$count", COUNTED_TO] } } },
+      { $sort: { count: -1, _id: 1 } },
+      { $limit: limit },
+    ],
+    "halted",
+  );
+  const seqs = found.map((one) => one.newest.seq);
+  const projection = { seq: 1 };
+  const jobs = await db.find<JobDocument>("jobs", { seq: { $in: seqs } }, { projection });
+  const ids = new Map(jobs.map(({ _id, seq }) => [seq, _id]));
+  return found.flatMap(({ _id: key, count: n, firstAt, newest: { at: lastAt, seq } }) => {
+    const example = ids.get(seq);
+    // Gone since: the others of its kind are counted the next time.
+    return example === undefined ? [] : [{ key, count: n, firstAt, lastAt, example }];
+  });
+}
+
+interface Counted extends Pick<DeadCount, "count" | "firstAt"> {
+  readonly _id: string | null;
+  readonly newest: { readonly at: number; readonly seq: number };
 }
 
 /** How many ready jobs are before it in its line, moved into the line already or not. */

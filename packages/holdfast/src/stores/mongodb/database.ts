@@ -3,12 +3,10 @@
  * a majority of the nodes, unless it says that losing it would do no harm.
  */
 import type { Clearing } from "./clearing.ts";
-import type { Clock } from "./clock.ts";
 import type { CollectionLike, CursorLike, DbLike, Document, SessionLike } from "./driver-like.ts";
-import { isHeard, listening, type Audience, type Listeners } from "./audience.ts";
+import type { Head, Reserved } from "./head.ts";
 import { duplicatesIn, duplicatesOf } from "./mongodb-error.ts";
 import type { KnownQueues } from "./known-queues.ts";
-import { Numbers, type Reserved } from "./numbers.ts";
 import type { CollectionName } from "./schema.ts";
 
 /** Numbers come back as numbers, whatever the caller's own client is set to. */
@@ -28,16 +26,11 @@ export const LIGHTLY = { writeConcern: { w: 1 } };
 export interface DatabaseOptions {
   readonly db: DbLike;
   readonly prefix: string;
-  /** Its name among those who listen. */
-  readonly self: string;
-  readonly audience: Audience;
-  readonly clock: Clock;
+  readonly head: Head;
   readonly deadlineMs: number;
   readonly remembersMs: number;
   readonly known: KnownQueues;
   readonly clearing: Clearing;
-  /** Those of another way to the same database; else its own. */
-  readonly numbers?: Numbers;
   /** A caller's own transaction, in which everything happens. */
   readonly session?: SessionLike;
 }
@@ -62,20 +55,11 @@ export interface SameUpdate {
 export class Database {
   readonly options: DatabaseOptions;
   readonly #collections = new Map<CollectionName, CollectionLike>();
-  readonly numbers: Numbers;
   readonly #common: Document;
 
   constructor(options: DatabaseOptions) {
     this.options = options;
-    const { session, deadlineMs, clock, numbers } = options;
-    this.numbers =
-      numbers ??
-      new Numbers({
-        ask: (count) => this.#reserve(count),
-        // Of the time that a verb has, so that some is left for those behind it.
-        deadlineMs: deadlineMs / 2,
-        keepsStock: !clock.isStill,
-      });
+    const { session, deadlineMs } = options;
     this.#common = { maxTimeMS: deadlineMs, ...(session === undefined ? {} : { session }) };
   }
 
@@ -96,40 +80,19 @@ export class Database {
     return collection;
   }
 
+  /** Where words to other processes are said. */
+  get wake(): CollectionLike {
+    return this.options.db.collection(`${this.options.prefix}wake`);
+  }
+
   /** The store's clock. */
   now(): Promise<number> {
-    const { clock, db, deadlineMs } = this.options;
-    return clock.now(db, { maxTimeMS: deadlineMs });
+    return this.options.head.now();
   }
 
-  /**
-   * So many numbers that nobody else gets, each greater than all before, and the time. They follow the
-   * clock, so that they grow even if this write is lost with a primary; hence its light write. The time is kept
-   * with them, for processes that come later. Outside of a caller's transaction, which would keep
-   * everybody else from it.
-   */
-  async #reserve(count: number): Promise<Reserved> {
-    const { clock, prefix, self, audience } = this.options;
-    const learn = audience.ask();
-    const now = this.#headTime();
-    const last = { $max: [{ $ifNull: ["$last", 0] }, { $multiply: [now, 1_000] }] };
-    const reply = await this.#command({
-      findAndModify: `${prefix}head`,
-      query: { _id: "head" },
-      update: [{ $set: { last: { $add: [last, count] }, now } }],
-      upsert: true,
-      new: true,
-      ...LIGHTLY,
-    });
-    const { last: end, now: at, bounds = "", audience: listeners = {} } = reply["value"] as Head;
-    // Where the clock stands still, nobody knows for how long.
-    learn(clock.isStill || isHeard(listeners, { self, now: at }));
-    return { first: end - count + 1, now: clock.saw(at), bounds };
-  }
-
-  /** For a change of `head`: the time, and never an earlier one than is written there. */
-  #headTime(): Document {
-    return { $max: [{ $ifNull: ["$now", 0] }, this.options.clock.expression()] };
+  /** So many numbers that nobody else gets, each greater than all before, and the time. */
+  reserve(count: number): Promise<Reserved> {
+    return this.options.head.reserve(count);
   }
 
   async find<T>(name: CollectionName, filter: Document, options: FindOptions = {}): Promise<T[]> {
@@ -142,8 +105,13 @@ export class Database {
     return all<T>(cursor);
   }
 
-  async aggregate<T>(name: CollectionName, pipeline: readonly Document[]): Promise<T[]> {
-    const options = { ...this.#common, ...ONE_BATCH, ...hintFor(matchOf(pipeline)) };
+  async aggregate<T>(
+    name: CollectionName,
+    pipeline: readonly Document[],
+    hint?: string,
+  ): Promise<T[]> {
+    const by = hint === undefined ? hintFor(matchOf(pipeline)) : { hint };
+    const options = { ...this.#common, ...ONE_BATCH, ...by };
     return all<T>(this.collection(name).aggregate([...pipeline], options));
   }
 
@@ -221,13 +189,6 @@ export class Database {
       return [...refused].map((index) => part * size + index);
     });
     return new Set((await Promise.all(inserted)).flat());
-  }
-
-  /** Others learn that words to this process are heard. */
-  async listen(): Promise<void> {
-    const { self, prefix } = this.options;
-    const updates = [{ q: { _id: "head" }, u: listening(self, this.#headTime()), upsert: true }];
-    await this.#command({ update: `${prefix}head`, updates, ...LIGHTLY });
   }
 
   /** A word to whoever listens. Nobody sends it again: losing it costs latency only. */
@@ -328,13 +289,6 @@ export class Database {
     const { db, deadlineMs } = this.options;
     return db.command({ ...command, maxTimeMS: command["maxTimeMS"] ?? deadlineMs }, PLAIN);
   }
-}
-
-interface Head {
-  readonly last: number;
-  readonly now: number;
-  readonly bounds?: string;
-  readonly audience?: Listeners;
 }
 
 /**

@@ -7,9 +7,9 @@ import type { DisownRequest } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { edit, type Edit } from "./edit.ts";
-import { clearIds } from "./fresh.ts";
+import { clearIds } from "./packs/fresh.ts";
 import { takeBack } from "./moves.ts";
-import { endOf } from "./packs.ts";
+import { endOf } from "./packs/packs.ts";
 import {
   isPack,
   isTombstone,

@@ -7,11 +7,11 @@ import { StoreUnavailableError } from "../../core/errors.ts";
 import { writeAlone } from "./alone.ts";
 import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { clearFresh } from "./fresh.ts";
+import { clearFresh } from "./packs/fresh.ts";
 import { lookUp } from "./look-up.ts";
 import { duplicatesIn, isDuplicateKey, isTooLate } from "./mongodb-error.ts";
 import type { AnyJob, JobDocument, Tombstone } from "./schema.ts";
-import { unpack } from "./unpack.ts";
+import { unpack } from "./packs/unpack.ts";
 
 /** What becomes of the fields of a job; null takes one away. */
 export type Changes = { -readonly [K in keyof Omit<JobDocument, "_id" | "v">]?: JobDocument[K] };
@@ -182,7 +182,15 @@ function operationOf(job: AnyJob, thought: Thought<unknown>, v: string): Documen
     return { replaceOne: { filter, replacement: present({ ...tombstone, v }) } };
   }
   if (changes === undefined) return null;
-  return { updateOne: { filter, update: updateOf({ ...changes, fresh: null }, v) } };
+  const again = againOf(job as JobDocument, changes);
+  return { updateOne: { filter, update: updateOf({ ...changes, ...again, fresh: null }, v) } };
+}
+
+/** Whether it waits with attempts behind it, if these changes say something of that. */
+function againOf(job: JobDocument, changes: Changes): Changes {
+  if (changes.status === undefined) return {};
+  const { status, attempts, queue } = { ...job, ...changes };
+  return { again: status === "queued" && attempts > 0 ? queue : null };
 }
 
 /**
@@ -200,7 +208,8 @@ function insertionOf(
   if (tombstone !== undefined) return { insertOne: { document: present({ ...tombstone, v }) } };
   if (changes === undefined) return null;
   const { packed: _packed, waits: _waits, ...kept } = job as JobDocument;
-  return { insertOne: { document: present({ ...kept, ...changes, fresh: null, v }) } };
+  const again = againOf(kept as JobDocument, changes);
+  return { insertOne: { document: present({ ...kept, ...changes, ...again, fresh: null, v }) } };
 }
 
 /** What is null is taken away: a field that marks a place must not exist elsewhere. */

@@ -4,28 +4,34 @@
  * cursor, at the end of its window.
  */
 import { InvalidCursorError } from "../../core/errors.ts";
-import { JOB_STATUSES } from "../../core/job.ts";
+import { JOB_STATUSES, type JobStatus } from "../../core/job.ts";
 import type { JobFilter, JobPage, PageRequest } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { walkPacks, type PackSource } from "./find-packs.ts";
-import { countReady } from "./fresh.ts";
+import { walkPacks, type PackSource } from "./packs/find-packs.ts";
+import { PLACES } from "./line-walk.ts";
 import { LONG_PARTS, summaryOf } from "./job-view.ts";
 import { lookUp } from "./look-up.ts";
-import { isTombstone, type JobDocument } from "./schema.ts";
+import { ANY, ENDED, isTombstone, type JobDocument } from "./schema.ts";
 
-const LOOK_AT_MOST = 2_000;
+/** Documents looked through by one call where no index decides: some ten milliseconds of the server's. */
+const LOOK_AT_MOST = 10_000;
 
 export async function find(db: Database, filter: JobFilter, page: PageRequest): Promise<JobPage> {
   const { ids, nextCursor } = await pageOfIds(db, filter, { page });
   if (ids.length === 0) return { jobs: [], nextCursor };
-  const [found, now] = await Promise.all([lookUp(db, ids, LONG_PARTS), db.now()]);
+  const isBare = page.without !== undefined;
+  const unread = isBare ? { ...LONG_PARTS, payload: 0, result: 0 } : LONG_PARTS;
+  const unreadOfPacks = isBare ? { "pack.payload": 0, results: 0 } : {};
+  const [found, now] = await Promise.all([lookUp(db, ids, unread, unreadOfPacks), db.now()]);
   // What has changed between the two looks and fits no more is left out.
   const jobs = ids.flatMap((id) => {
     const job = found.jobs.get(id);
     return job === undefined || isTombstone(job) || !matches(job, filter, now) ? [] : [job];
   });
-  return { jobs: jobs.map(summaryOf), nextCursor };
+  const shown = jobs.map(summaryOf);
+  const bare = shown.map((job) => ({ ...job, payload: "null", result: null }));
+  return { jobs: isBare ? bare : shown, nextCursor };
 }
 
 interface Look {
@@ -48,7 +54,7 @@ export async function pageOfIds(
   const { limit, cursor = null, order = "newest" } = page;
   const after = cursor === null ? null : seqOf(cursor, order);
   if (limit <= 0) return { ids: [], nextCursor: null };
-  const [sources, now] = await Promise.all([sourcesOf(db, filter), db.now()]);
+  const [sources, now] = await Promise.all([sourcesOf(db, filter, order), db.now()]);
   const rest = restOf(filter, { now, frozenAt });
   const isMeant = (job: JobDocument): boolean =>
     matches(job, filter, now) && wasSo(job, frozenAt ?? Infinity);
@@ -85,7 +91,7 @@ export interface Part {
 
 async function walkOne(
   db: Database,
-  { filter, hint }: Source,
+  { filter, hint, isKnown }: Source,
   { order, after, limit, lookAtMost, rest }: Walk & { readonly rest: readonly Document[] },
 ): Promise<Part> {
   const isDown = order === "newest";
@@ -93,9 +99,8 @@ async function walkOne(
   const start = after === null ? { $gt: 0 } : isDown ? { $gt: 0, $lt: after } : { $gt: after };
   // Where the window ends is asked first, so that nothing can slip between the two looks.
   const range = { ...filter, seq: start };
-  // Without further conditions there is nothing to look for in it.
   const look = { sort, hint, skip: lookAtMost - 1, limit: 1, projection: { _id: 0, seq: 1 } };
-  const [last] = rest.length === 0 ? [] : await db.find<{ seq: number }>("jobs", range, look);
+  const [last] = isKnown ? [] : await db.find<{ seq: number }>("jobs", range, look);
   const end = last === undefined ? {} : { [isDown ? "$gte" : "$lte"]: last.seq };
   const wanted = { $and: [{ ...filter, seq: { ...start, ...end } }, ...rest] };
   const sorting = { sort, hint, allowDiskUse: true } as const;
@@ -124,6 +129,8 @@ function merge(parts: readonly Part[], { order, limit }: Walk): PageOfIds {
 interface Source {
   readonly filter: Document;
   readonly hint: string;
+  /** The index decides, or they are few: a page is full without a window. */
+  readonly isKnown: boolean;
 }
 
 interface Sources {
@@ -132,37 +139,68 @@ interface Sources {
   readonly packs: readonly PackSource[];
 }
 
+function statusesOf({ status = JOB_STATUSES, ...filter }: JobFilter): readonly JobStatus[] {
+  const { delayed, retrying, finishedFrom, finishedTo } = filter;
+  const isOfQueued = delayed !== undefined || retrying !== undefined;
+  const isOfEnded = finishedFrom !== undefined || finishedTo !== undefined;
+  return JOB_STATUSES.filter(
+    (one) =>
+      status.includes(one) &&
+      (!isOfQueued || one === "queued") &&
+      (!isOfEnded || (one !== "queued" && one !== "processing")),
+  );
+}
+
 /**
- * Where jobs of these statuses stand: running jobs are few, dead and cancelled ones have an index, and
- * a few waiting ones are taken from where they wait. Only what is left walks all jobs.
+ * Where jobs of these statuses stand: running jobs are few, dead and cancelled ones and those that are tried
+ * again have an index, succeeded ones of a queue too, and a few waiting ones are taken from where they
+ * wait. Only what is left walks all jobs, or all of its queue.
  */
-async function sourcesOf(db: Database, filter: JobFilter): Promise<Sources> {
-  const { status = JOB_STATUSES, delayed, queue, type } = filter;
-  const wanted = JOB_STATUSES.filter((one) => status.includes(one));
-  const statuses = delayed === undefined ? wanted : wanted.filter((one) => one === "queued");
-  const name = queue ?? { $gte: "" };
+async function sourcesOf(db: Database, filter: JobFilter, order: Walk["order"]): Promise<Sources> {
+  const { queue, group, retrying, type, tag, category, fingerprint, worker } = filter;
+  const statuses = statusesOf(filter);
+  const name = queue ?? ANY;
+  const line = group === undefined ? {} : { group };
   const fresh: PackSource[] = [];
   const singles: Source[] = [];
   const packs: PackSource[] = [];
   for (const one of statuses) {
-    if (one === "succeeded") return everything(type);
     if (one === "processing") {
-      singles.push({ filter: { leased: name }, hint: "leased" });
+      singles.push({ filter: { leased: name }, hint: "leased", isKnown: true });
       packs.push({ place: "jobs", packs: { leased: name }, by: anyhow("leased") });
-    } else if (one !== "queued") {
-      singles.push({ filter: { halted: one }, hint: "halted" });
+    } else if (one === "dead" || one === "cancelled") {
+      singles.push({ filter: { halted: one }, hint: "halted", isKnown: true });
+    } else if (one === "succeeded") {
+      if (queue === undefined || statuses.length > 1 || order === "oldest")
+        return everything(filter, statuses);
+      const isKnown = [group, type, tag, category, fingerprint, worker].every(
+        (word) => word === undefined,
+      );
+      singles.push({ filter: { queue, status: one, finishedAt: ENDED }, hint: "ended", isKnown });
+      packs.push({ place: "jobs", packs: { queue }, by: QUEUE_PACKS });
+    } else if (retrying === true) {
+      singles.push({ filter: { again: name }, hint: "again", isKnown: true });
     } else {
-      const [ready, due] = await Promise.all([
-        countReady(db, { ready: name }, LOOK_AT_MOST),
-        db.count("jobs", { due: name }, LOOK_AT_MOST),
+      const ready = { ready: name, ...line };
+      const [waiting, due] = await Promise.all([
+        countDocuments(db, ready),
+        db.count("jobs", { due: name }, FEW_WAITING),
       ]);
-      if (ready + due >= LOOK_AT_MOST) return everything(type);
-      fresh.push({ place: "fresh", packs: { ready: name }, by: anyhow("ready") });
-      singles.push({ filter: { ready: name }, hint: "ready" });
-      singles.push({ filter: { due: name }, hint: "due" });
+      if (waiting + due >= FEW_WAITING) return everything(filter, statuses);
+      fresh.push({ place: "fresh", packs: ready, by: anyhow("ready") });
+      singles.push({ filter: ready, hint: "ready", isKnown: true });
+      singles.push({ filter: { due: name, ...line }, hint: "due", isKnown: true });
     }
   }
   return { fresh, singles, packs };
+}
+
+/** So many documents that wait are sorted by whoever asks. */
+const FEW_WAITING = 20_000;
+
+async function countDocuments(db: Database, ready: Document): Promise<number> {
+  const counts = PLACES.map((place) => db.count(place, ready, FEW_WAITING));
+  return (await Promise.all(counts)).reduce((sum, one) => sum + one, 0);
 }
 
 /** They are few, and sorted by whoever asks. */
@@ -170,19 +208,30 @@ function anyhow(hint: string): PackSource["by"] {
   return { oldest: { begin: "first", hint }, newest: { begin: "last", hint } };
 }
 
-function everything(type: string | undefined): Sources {
-  const isAny = type === undefined;
-  const [first, last] = isAny ? ["first", "last"] : ["typeFirst", "typeLast"];
-  const by = {
-    oldest: { begin: "first", hint: first },
-    newest: { begin: "last", hint: last },
-  } as const;
-  // Fresh ones do not reach over each other.
-  const inRow = { begin: "_id", hint: "_id_" } as const;
+const ALL_PACKS: PackSource["by"] = {
+  oldest: { begin: "first", hint: "first" },
+  newest: { begin: "last", hint: "last" },
+};
+const QUEUE_PACKS: PackSource["by"] = {
+  oldest: { begin: "first", hint: "queueFirst" },
+  newest: { begin: "last", hint: "queueLast" },
+};
+// Fresh ones do not reach over each other.
+const IN_ROW: PackSource["by"] = {
+  oldest: { begin: "_id", hint: "_id_" },
+  newest: { begin: "_id", hint: "_id_" },
+};
+
+function everything(filter: JobFilter, statuses: readonly JobStatus[]): Sources {
+  const { queue, ...others } = filter;
+  const isAll = Object.values(others).every((condition) => condition === undefined);
+  const packs = queue === undefined ? {} : { queue };
   return {
-    fresh: [{ place: "fresh", packs: {}, by: { oldest: inRow, newest: inRow } }],
-    singles: [isAny ? { filter: {}, hint: "order" } : { filter: { type }, hint: "type" }],
-    packs: [{ place: "jobs", packs: isAny ? {} : { type }, by }],
+    fresh: statuses.includes("queued") ? [{ place: "fresh", packs: {}, by: IN_ROW }] : [],
+    singles: [{ filter: packs, hint: queue === undefined ? "order" : "queue", isKnown: isAll }],
+    packs: statuses.some((one) => one === "processing" || one === "succeeded")
+      ? [{ place: "jobs", packs, by: queue === undefined ? ALL_PACKS : QUEUE_PACKS }]
+      : [],
   };
 }
 
@@ -191,6 +240,7 @@ function restOf(
   { now, frozenAt }: { readonly now: number; readonly frozenAt: number | undefined },
 ): Document[] {
   const { status, delayed, queue, group, type, tag, category, from, to } = filter;
+  const { fingerprint, worker, retrying, finishedFrom, finishedTo } = filter;
   const conditions: Document[] = [];
   if (status !== undefined) conditions.push({ status: { $in: status } });
   if (delayed !== undefined) {
@@ -201,6 +251,13 @@ function restOf(
   if (type !== undefined) conditions.push({ type });
   if (tag !== undefined) conditions.push({ tags: tag });
   if (category !== undefined) conditions.push({ "error.category": category });
+  if (fingerprint !== undefined) conditions.push({ "error.fingerprint": fingerprint });
+  if (worker !== undefined) conditions.push({ worker });
+  if (retrying !== undefined) {
+    conditions.push({ status: "queued", attempts: retrying ? { $gt: 0 } : { $not: { $gt: 0 } } });
+  }
+  if (finishedFrom !== undefined) conditions.push({ finishedAt: { $gte: finishedFrom } });
+  if (finishedTo !== undefined) conditions.push({ finishedAt: { $lt: finishedTo } });
   if (from !== undefined) conditions.push({ createdAt: { $gte: from } });
   if (to !== undefined) conditions.push({ createdAt: { $lt: to } });
   if (frozenAt !== undefined) {
@@ -212,9 +269,17 @@ function restOf(
 /** The same conditions, of a job that has been read. */
 export function matches(job: JobDocument, filter: JobFilter, now: number): boolean {
   const { status, delayed, queue, group, type, tag, category, from, to } = filter;
+  const { fingerprint, worker, retrying, finishedFrom, finishedTo } = filter;
+  const isQueued = job.status === "queued";
+  const finishedAt = job.finishedAt ?? null;
   return (
     (status === undefined || status.includes(job.status)) &&
-    (delayed === undefined || (job.status === "queued" && job.runAt > now === delayed)) &&
+    (delayed === undefined || (isQueued && job.runAt > now === delayed)) &&
+    (retrying === undefined || (isQueued && job.attempts > 0 === retrying)) &&
+    (fingerprint === undefined || job.error?.fingerprint === fingerprint) &&
+    (worker === undefined || job.worker === worker) &&
+    (finishedFrom === undefined || (finishedAt !== null && finishedAt >= finishedFrom)) &&
+    (finishedTo === undefined || (finishedAt !== null && finishedAt < finishedTo)) &&
     (queue === undefined || job.queue === queue) &&
     (group === undefined || job.group === group) &&
     (type === undefined || job.type === type) &&

@@ -10,6 +10,7 @@ import {
   mongodbWorld,
   type Write,
 } from "../../../../../test/servers/mongodb-world.ts";
+import { SpawnLimitError } from "../../core/errors.ts";
 import type { LeasedJob, Settlement } from "../../core/store.ts";
 import { entriesOf, jobOf } from "../../testing/conformance/looking.ts";
 import { insertOne, key, newJob } from "../../testing/conformance/new-job.ts";
@@ -73,5 +74,14 @@ describe("what follows from a settle", () => {
     world.now += LONG_ENOUGH_MS;
     await world.store.reap({ limit: 10 });
     assert.equal((await takeOne(world.store)).id, spawn[0]?.id);
+  });
+
+  it("is refused before anything is written if no document can keep it, and the lease stays", async () => {
+    const leased = await leasedParent();
+    const spawn = Array.from({ length: 1_000 }, () => newJob({ meta: "m".repeat(16 * 1024) }));
+    const settling = world.store.settle([settlement(leased, succeed(), { spawn })]);
+    await expect(settling).rejects.toThrow(SpawnLimitError);
+    expect((await jobOf(world.store, leased)).status).toBe("processing");
+    expect(await world.store.settle([settlement(leased, succeed())])).toEqual(["settled"]);
   });
 });

@@ -8,10 +8,10 @@ import type { NewJob } from "../../core/job.ts";
 import type { InsertOptions, InsertResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
-import { countReady } from "./fresh.ts";
+import { countReady } from "./packs/fresh.ts";
 import { withQueueLock } from "./queue-lock.ts";
 import { addFree } from "./busy-key.ts";
-import { insertFresh, isPlain } from "./insert-fresh.ts";
+import { insertFresh, isPlain } from "./packs/insert-fresh.ts";
 import { askedKey, keyOf, Standers } from "./keys.ts";
 import type { JobDocument, QueueDocument } from "./schema.ts";
 import { inLine, isSoon } from "./placement.ts";
@@ -26,14 +26,13 @@ export async function insert(
   jobs: readonly NewJob[],
   { evenIfFull = false, areNew = false, told }: InsertOptions & { readonly told: Told },
 ): Promise<InsertResult[]> {
-  const { first, now, bounds, inserted } = await db.numbers.forInsert(jobs.length);
+  const { first, now, bounds } = await db.reserve(jobs.length);
   const names = new Set(jobs.map(({ queue }) => queue));
-  const queues = await db.options.known.of(db, names, bounds);
+  const queues = await db.options.known.of(db, names, { bounds, now });
   const rooms = evenIfFull ? [] : queues.filter(({ maxWaiting }) => maxWaiting !== undefined);
   const call = { jobs, first, now, areNew };
   const add = (room: Room | null): Promise<InsertResult[]> => addJobs(db, call, room);
   const results = rooms.length === 0 ? await add(null) : await inBounds(db, rooms, add);
-  inserted();
   for (let index = 0; index < jobs.length; index++) {
     const job = jobs[index] as NewJob;
     const isAdded = results[index]?.outcome === "added";

@@ -4,7 +4,7 @@ import type { JobRef, LeasedJob } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import { lookUp } from "./look-up.ts";
 import { isRemembered } from "./moves.ts";
-import { handleOf } from "./packs.ts";
+import { handleOf } from "./packs/packs.ts";
 import { isTombstone, type JobDocument } from "./schema.ts";
 
 /** What `find` shows nothing of. */

@@ -7,11 +7,11 @@ import { isFinished, type DedupeKey, type JobStatus } from "../../core/job.ts";
 import type { InsertResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
-import { forget } from "./fresh.ts";
+import { forget } from "./packs/fresh.ts";
 import { lookUp } from "./look-up.ts";
 import { isRemembered } from "./moves.ts";
 import { isStub, isTombstone, pair, type AnyJob, type JobDocument } from "./schema.ts";
-import { shrink } from "./unpack.ts";
+import { shrink } from "./packs/unpack.ts";
 
 interface Keyed {
   readonly queue: string;

@@ -15,15 +15,18 @@ export class KnownQueues {
   #bounds = "";
   #since = -Infinity;
 
-  /** `bounds` as it came with the numbers, so nothing that was said before them is missed. */
-  async of(db: Database, names: ReadonlySet<string>, bounds: string): Promise<QueueDocument[]> {
+  /** `bounds` and `now` as they came with the numbers, so nothing that was said before them is missed. */
+  async of(
+    db: Database,
+    names: ReadonlySet<string>,
+    { bounds, now }: { readonly bounds: string; readonly now: number },
+  ): Promise<QueueDocument[]> {
     // A caller's transaction sees what was so when it began.
     if (db.isInTransaction) return knowQueues(db, [...names]);
-    const at = performance.now();
-    if (bounds !== this.#bounds || at - this.#since > REMEMBERED_MS) {
+    if (bounds !== this.#bounds || now - this.#since > REMEMBERED_MS) {
       this.#queues.clear();
       this.#bounds = bounds;
-      this.#since = at;
+      this.#since = now;
     }
     const missing = [...names].filter((name) => !this.#queues.has(name));
     const found = await knowQueues(db, missing);

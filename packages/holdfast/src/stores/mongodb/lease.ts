@@ -5,35 +5,24 @@
  * A queue without caps is leased from by everybody at once: `claim.ts` decides who gets a job. Under
  * caps one call at a time has the queue's lock and counts what is leased.
  *
- * One queue without caps, as most are, is seen in one question (`snapshot.ts`), unless it has very many lines.
- * Everywhere else one looks step by step.
+ * One queue without caps, as most are, is seen in one question (`snapshot.ts`). Everywhere else one looks
+ * step by step.
  */
 import { Shares, type Demand } from "../../core/shares.ts";
 import type { LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { interleave, planTurns, type Plan } from "../../core/turns.ts";
-import {
-  candidates,
-  claim,
-  documentsFor,
-  longestOf,
-  MANY_JOBS,
-  unclaim,
-  upTo,
-  type Quota,
-  type Reach,
-} from "./claim.ts";
-import { Contention } from "./contention.ts";
+import { candidates, claim, documentsFor, longestOf, MANY_JOBS, unclaim, upTo } from "./claim.ts";
 import type { Database } from "./database.ts";
-import { clearFresh, MOST_FRESH_CHARACTERS } from "./fresh.ts";
-import { withQueueLock, type QueueLock } from "./queue-lock.ts";
-import { SharedCursors, type Span } from "./shared-cursor.ts";
-import { takeSnapshot, type Snapshot } from "./snapshot.ts";
 import type { LeaseCall } from "./lease-call.ts";
-import { LineWalk, type GroupTurn, type ReadyLine, type Window } from "./line-walk.ts";
-import { moveDue } from "./move-due.ts";
-import { comeBackAt } from "./outlook.ts";
+import { LineBook } from "./line-book.ts";
+import { firstJobs, LineWalk, type GroupTurn } from "./line-walk.ts";
+import { moveDue, nextDueAt } from "./move-due.ts";
+import { clearFresh } from "./packs/fresh.ts";
 import { findQueues, hasCaps, heldUntil } from "./queue-book.ts";
+import { withQueueLock, type QueueLock } from "./queue-lock.ts";
+import { readyLines, type ReadyLine, type ReadyLines } from "./ready-lines.ts";
 import type { JobDocument, QueueDocument } from "./schema.ts";
+import { takeSnapshot, type Snapshot } from "./snapshot.ts";
 
 /** How often a call that others got ahead of looks again. */
 const MOST_COLLISIONS = 12;
@@ -58,18 +47,22 @@ interface Turns {
   readonly lock: QueueLock | null;
 }
 
+/** Some lines of a queue, or all. */
+interface Window extends ReadyLines {
+  readonly groups: readonly string[] | null;
+}
+
 export class Leases {
   readonly #shares = new Shares();
   readonly #walk = new LineWalk();
+  readonly #book = new LineBook();
   readonly #turns = new Map<string, GroupTurn>();
-  readonly #contention = new Contention();
-  readonly #cursors = new SharedCursors();
   /** How many jobs a document of a queue stood for, on average, when it was last leased from. */
   readonly #perDocument = new Map<string, number>();
   /** The group of the line that was a queue's only one; null: it had several. */
   readonly #onlyLine = new Map<string, string | null>();
-  /** The queues with caps, or with more lines than one look takes in. */
-  readonly #unplain = new Set<string>();
+  /** The queues with caps. */
+  readonly #capped = new Set<string>();
   /** The queue that comes first because the call before had no bytes left for it. */
   #nextQueue: string | null = null;
 
@@ -78,7 +71,8 @@ export class Leases {
     const names = request.queues.filter(({ limit }) => limit > 0).map(({ queue }) => queue);
     if (names.length === 0) return { jobs: [], nextInMs: null };
     const { limit } = request;
-    const [snapshot, now] = await Promise.all([this.#snapshot(db, names, request), db.now()]);
+    const now = await db.now();
+    const snapshot = await this.#snapshot(db, names, { request, now });
     const queues = snapshot === null ? await findQueues(db, names) : toArray(snapshot.queue);
     const demands = demandsOf(request, queues);
     call.now = now;
@@ -89,9 +83,7 @@ export class Leases {
       const moves = open.map(({ name, limit: most }) =>
         moveDue(db, name, { now, atMost: Math.max(200, 2 * most) }),
       );
-      await Promise.all(moves);
-      // A part of a line that is ours alone is not given up for those that are in it now.
-      if (snapshot?.asked?.span === undefined) call.snapshot = null;
+      if ((await Promise.all(moves)).some((moved) => moved > 0)) call.snapshot = null;
     }
     if (limit > 0) {
       await this.#takeShares(db, call, open);
@@ -100,7 +92,8 @@ export class Leases {
       const isDone = call.isContent || call.isFull || call.jobs.length >= limit;
       if (isDone) return { jobs: call.jobs, nextInMs: 0 };
     }
-    const nextAt = call.onlyDueAt ?? (await this.#comeBackAt(db, call, demands));
+    const look = ({ queue }: QueueDemand): Promise<number> => this.#comeBackAt(db, call, queue);
+    const nextAt = call.onlyDueAt ?? Math.min(Infinity, ...(await Promise.all(demands.map(look))));
     return { jobs: call.jobs, nextInMs: nextAt === Infinity ? null : Math.max(0, nextAt - now) };
   }
 
@@ -124,78 +117,82 @@ export class Leases {
     }
   }
 
-  async #comeBackAt(
-    db: Database,
-    { now, request }: LeaseCall,
-    demands: readonly QueueDemand[],
-  ): Promise<number> {
+  /**
+   * When this queue may have something for the caller: now (or before) if a line is open, else when a job
+   * falls due or a hold ends, else Infinity. What is only full is not worth coming back for (the settle
+   * that makes room sends a wakeup), and neither are capped lines to a caller that wants nothing from them.
+   */
+  async #comeBackAt(db: Database, call: LeaseCall, queue: QueueDocument): Promise<number> {
+    const { now, request } = call;
+    const queueHeldUntil = heldUntil(queue.holds, now);
+    if (queueHeldUntil !== null) return queueHeldUntil;
     const wantsCapped = (request.cappedLimit ?? request.limit) > 0;
-    const looks = demands.map(({ queue }) => comeBackAt(db, queue, { now, wantsCapped }));
-    return Math.min(Infinity, ...(await Promise.all(looks)));
+    const isOpen = ({ isCapped, room, heldUntil: held }: ReadyLine): boolean =>
+      (wantsCapped || !isCapped) && room > 0 && held === null;
+    const dueAt = await nextDueAt(db, queue._id);
+    const isDry = call.dry.has(queue._id);
+    // Of many lines the next ones are looked at, and if the call has gone through all of them, none.
+    const isLong = this.#walk.isLong(queue._id);
+    const { lines, room } =
+      isLong && isDry ? { lines: [], room: 1 } : await this.#look(db, queue, { now, jobs: 1 });
+    // What is due already waits like everything else in a full queue.
+    if (room <= 0) return dueAt > now ? dueAt : nextDueAt(db, queue._id, now);
+    if (lines.some(isOpen)) return now;
+    const ends = lines.flatMap((line) =>
+      wantsCapped || !line.isCapped ? (line.heldUntil ?? []) : [],
+    );
+    const settings = this.#book.lastSeen(queue._id);
+    const opensAt = isLong ? this.#walk.opensAt(queue._id, now, settings) : Infinity;
+    return Math.min(dueAt, opensAt, ...ends);
   }
 
   /** Of a plain queue that is asked for alone; null for all others. */
   async #snapshot(
     db: Database,
     names: readonly string[],
-    { limit, queues, maxBytes }: LeaseRequest,
+    { request, now }: { readonly request: LeaseRequest; readonly now: number },
   ): Promise<Snapshot | null> {
+    const { limit, queues, maxBytes } = request;
     const [name] = names;
-    if (name === undefined || names.length > 1 || this.#unplain.has(name)) return null;
+    if (name === undefined || names.length > 1 || this.#capped.has(name)) return null;
     const jobs = Math.min(limit, ...queues.filter((one) => one.limit > 0).map((one) => one.limit));
     if (jobs <= 0) return null;
-    const group = this.#onlyLine.get(name);
-    if (group === null) return takeSnapshot(db, name, null, this.#walk.halvesOf(name));
-    const { skip, perDocument } = this.#reach(name, [{ jobs }]);
-    const documents = documentsFor(jobs, { perDocument });
-    const line = { queue: name, group: group ?? "" };
-    const asked = { group: line.group, jobs, longest: longestOf(jobs, maxBytes) };
-    // Of a part that is ours alone nothing may be left behind for a bound in bytes.
-    const isWhole = longestOf(jobs, maxBytes) > MOST_FRESH_CHARACTERS;
-    const span = isWhole ? await this.#part(db, line, { jobs, perDocument }) : null;
-    if (span === null) return takeSnapshot(db, name, { ...asked, documents, skip });
-    const seen = await takeSnapshot(db, name, { ...asked, documents: jobs, skip: 0, span });
-    this.#cursors.saw(name, span, seen.heads);
-    return seen;
+    const group = this.#onlyLine.get(name) ?? (this.#onlyLine.has(name) ? null : "");
+    const documents = documentsFor(jobs, this.#perDocumentOf(name));
+    const asked = group === null ? null : { group, documents, longest: longestOf(jobs, maxBytes) };
+    return takeSnapshot(db, name, {
+      groups: this.#next(name, { now, jobs }),
+      asked: asked === null ? null : { ...asked, jobs },
+    });
   }
 
-  /** Under contention, whoever wants many jobs of a line gets a part of it to himself. */
-  async #part(
+  #perDocumentOf(queue: string): number {
+    return this.#perDocument.get(queue) ?? 1;
+  }
+
+  /** The lines of the next window. */
+  #next(queue: string, want: { now: number; jobs: number }): readonly string[] | null {
+    const turn = this.#turns.get(queue) ?? FIRST_TURN;
+    return this.#walk.next(queue, { ...want, turn, settings: this.#book.lastSeen(queue) });
+  }
+
+  /** The next lines, or those of a snapshot, as they are. */
+  async #look(
     db: Database,
-    line: { readonly queue: string; readonly group: string },
-    wanted: { readonly jobs: number; readonly perDocument: number },
-  ): Promise<Span | null> {
-    const { queue } = line;
-    if (wanted.jobs < MANY_JOBS || !this.#contention.isContended(queue)) return null;
-    const span = this.#cursors.isAlone(queue)
-      ? null
-      : await this.#cursors.advance(db, line, { ...wanted, now: await db.now() });
-    if (span === null) this.#contention.left(queue);
-    return span;
-  }
-
-  /** How far a call looks into the lines for these quotas. */
-  #reach(queue: string, quotas: readonly Pick<Quota, "jobs">[]): Reach {
-    const perDocument = this.#perDocument.get(queue) ?? 1;
-    const [only] = quotas;
-    if (only === undefined || quotas.length > 1) return { perDocument, skip: 0 };
-    const { jobs } = only;
-    const documents = documentsFor(jobs, { perDocument });
-    return { perDocument, skip: this.#contention.skip(queue, { jobs, documents }) };
-  }
-
-  /** For the next look: how many jobs come with a document. */
-  #measure(queue: string, found: readonly JobDocument[]): void {
-    const packs = new Set(found.map(({ _id, waits }) => waits?.pack ?? _id));
-    this.#perDocument.set(queue, found.length / packs.size);
-  }
-
-  /** For the next snapshot. */
-  #remember(queue: string, { lines }: Window): void {
-    const [only] = lines;
-    if (this.#walk.isLong(queue)) this.#unplain.add(queue);
-    else this.#unplain.delete(queue);
-    if (only !== undefined) this.#onlyLine.set(queue, lines.length > 1 ? null : only.group);
+    queue: QueueDocument,
+    { now, jobs, seen = null }: { now: number; jobs: number; seen?: Snapshot | null },
+  ): Promise<Window> {
+    const settings = await this.#book.of(db, queue);
+    const begin = performance.now();
+    const groups = seen === null ? this.#next(queue._id, { now, jobs }) : seen.groups;
+    const first = seen === null ? await firstJobs(db, queue._id, groups) : seen.lines;
+    const tookMs = seen?.tookMs ?? performance.now() - begin;
+    const found = await readyLines(db, queue, { now, first, settings });
+    const names = found.lines.map(({ group }) => group);
+    this.#walk.saw(queue._id, groups, { groups: names, tookMs });
+    const [only] = names;
+    if (only !== undefined) this.#onlyLine.set(queue._id, names.length > 1 ? null : only);
+    return { ...found, groups };
   }
 
   /** Hands out up to so many jobs of this queue, line by line; answers how many. */
@@ -204,8 +201,11 @@ export class Leases {
     call: LeaseCall,
     { queue, atMost }: { readonly queue: QueueDocument; readonly atMost: number },
   ): Promise<number> {
-    if (!hasCaps(queue)) return this.#takeTurns(db, call, { queue, atMost, lock: null });
-    this.#unplain.add(queue._id);
+    if (!hasCaps(queue)) {
+      this.#capped.delete(queue._id);
+      return this.#takeTurns(db, call, { queue, atMost, lock: null });
+    }
+    this.#capped.add(queue._id);
     const isAllCapped = queue.maxActive !== undefined || queue.maxActivePerGroup !== undefined;
     if (isAllCapped && call.cappedLeft <= 0) return 0;
     return withQueueLock(db, queue._id, (lock) =>
@@ -217,35 +217,42 @@ export class Leases {
     const { now } = call;
     let taken = 0;
     let collisions = 0;
-    let isBarren = false;
-    /** How often the last line was passed since there was anything to take. */
-    let rounds = 0;
+    /** The first line of the windows since there was anything to take. */
+    let barrenFrom: string | null = null;
     for (let windows = 0; taken < atMost && windows < MOST_WINDOWS; windows++) {
-      const turn = this.#turns.get(queue._id) ?? FIRST_TURN;
       // Under the lock one looks again: what counts is what is so there.
       const seen = lock === null ? call.snapshot : null;
       call.snapshot = null;
-      const look = { now, turn, jobs: atMost - taken, isBarren, heads: seen?.heads };
-      const window = await this.#walk.look(db, queue, look);
-      if (lock === null) this.#remember(queue._id, window);
+      const isBarren = barrenFrom !== null;
+      const turn = this.#turns.get(queue._id) ?? FIRST_TURN;
+      const jobs = isBarren ? Infinity : atMost - taken;
+      const window = await this.#look(db, queue, { now, jobs, seen });
       const ring = ringOf(window, turn);
-      const isOneTurn = !window.isAll && !isBarren;
+      const isOneTurn = window.groups !== null && !isBarren;
       const most = atATime(Math.min(atMost - taken, window.room), ring.length, isOneTurn);
       const { cappedLeft: ofCapped } = call;
-      const planFor = (jobs: number): LinesPlan =>
-        planTurns(ring, { jobs, ofCapped }, { current: turn, keyOf: ({ group }) => group });
+      const planFor = (count: number): LinesPlan =>
+        planTurns(ring, { jobs: count, ofCapped }, { current: turn, keyOf: ({ group }) => group });
       const plan = planFor(most);
-      isBarren = plan.quotas.length === 0;
-      if (isBarren) {
-        if (seen !== null && window.lines.length === 0) call.onlyDueAt = seen.dueAt;
-        if (window.range.until === null) rounds++;
-        if (window.room <= 0 || rounds > 1 || !this.#goOn(queue, window)) break;
+      if (plan.quotas.length === 0) {
+        if (seen !== null && window.groups === null && window.lines.length === 0) {
+          call.onlyDueAt = seen.dueAt;
+        }
+        if (window.room <= 0 || ofCapped <= 0 || window.groups === null) break;
+        const first: string | null = window.groups[0] ?? null;
+        const isRound: boolean =
+          first === null || (barrenFrom !== null && window.groups.includes(barrenFrom));
+        if (isRound && !this.#walk.isStale(queue._id)) {
+          call.dry.add(queue._id);
+          break;
+        }
+        barrenFrom = isRound ? null : (barrenFrom ?? first);
+        this.#turns.set(queue._id, { line: window.groups.at(-1) ?? null, left: 0 });
         continue;
       }
-      rounds = 0;
+      barrenFrom = null;
       const found = seenBy(seen, plan) ?? (await this.#candidates(db, call, { queue, plan }));
       if (found.length === 0) {
-        this.#contention.left(queue._id);
         if (++collisions > MOST_COLLISIONS) break;
         continue;
       }
@@ -255,32 +262,26 @@ export class Leases {
       if (call.isFull || !call.beginClaim(queue._id)) break;
       const { worker, leaseMs } = call.request;
       const onTaken = (some: readonly JobDocument[]): void =>
-        db.options.clearing.begin(clearFresh(db, some), window.range);
-      const isContended = this.#contention.isContended(queue._id);
-      const how = { queue: queue._id, worker, leaseMs, now, isContended, onTaken };
-      const { jobs, failure } = await claim(db, fitting, how);
+        db.options.clearing.begin(clearFresh(db, some));
+      const how = { queue: queue._id, worker, leaseMs, now, onTaken };
+      const { jobs: own, failure } = await claim(db, fitting, how);
       const isOurs = lock === null || (await lock.isOurs());
-      if (isOurs) call.take(jobs);
-      else await unclaim(db, jobs);
+      if (isOurs) call.take(own);
+      else await unclaim(db, own);
       if (failure !== null) throw failure.error;
       call.endClaim();
       if (!isOurs) break;
       const isCut = fitting.length < found.length;
       const carried = isCut ? planFor(fitting.length) : plan;
       this.#turns.set(queue._id, turnAfter(carried, ring, window));
-      taken += jobs.length;
-      call.cappedLeft -= cappedAmong(jobs, ring);
-      call.isFull = isCut && jobs.length > 0;
+      taken += own.length;
+      call.cappedLeft -= cappedAmong(own, ring);
+      call.isFull = isCut && own.length > 0;
       if (call.isFull) break;
-      if (jobs.length === fitting.length) {
-        if (seen?.asked?.span === undefined) this.#contention.alone(queue._id);
-        if (isAllOf(seen, window, found)) {
-          call.onlyDueAt = seen.dueAt;
-          break;
-        }
-      } else {
-        this.#contention.met(queue._id);
-        if (++collisions > MOST_COLLISIONS) break;
+      if (own.length < fitting.length && ++collisions > MOST_COLLISIONS) break;
+      if (own.length === fitting.length && isAllOf(seen, window, found)) {
+        call.onlyDueAt = seen.dueAt;
+        break;
       }
       // To look again costs as much for a few as for many: whoever has got most of many is content.
       call.isContent = atMost >= MANY_JOBS && taken < atMost && taken >= atMost / 2;
@@ -294,22 +295,21 @@ export class Leases {
     { bytesLeft: bytes }: LeaseCall,
     { queue, plan }: { readonly queue: QueueDocument; readonly plan: LinesPlan },
   ): Promise<readonly JobDocument[]> {
-    const { quotas } = plan;
-    const reach = { ...this.#reach(queue._id, quotas), bytes };
-    return interleave(await candidates(db, queue._id, { quotas, reach }));
+    const reach = { perDocument: this.#perDocumentOf(queue._id), bytes };
+    return interleave(await candidates(db, queue._id, { quotas: plan.quotas, reach }));
   }
 
-  /** On to the next window; after the last one, once more through all lines. */
-  #goOn(queue: QueueDocument, { isAll, range }: Window): boolean {
-    if (isAll) return false;
-    this.#turns.set(queue._id, { line: range.until, left: 0 });
-    return true;
+  /** For the next look: how many jobs come with a document. */
+  #measure(queue: string, found: readonly JobDocument[]): void {
+    const packs = new Set(found.map(({ _id, waits }) => waits?.pack ?? _id));
+    this.#perDocument.set(queue, found.length / packs.size);
   }
 }
 
 function demandsOf(request: LeaseRequest, queues: readonly QueueDocument[]): QueueDemand[] {
+  const byName = new Map(queues.map((queue) => [queue._id, queue]));
   return request.queues.flatMap(({ queue: name, limit, weight = 1 }) => {
-    const queue = queues.find(({ _id }) => _id === name);
+    const queue = byName.get(name);
     return queue === undefined || limit <= 0 ? [] : [{ name, queue, limit, weight }];
   });
 }
@@ -342,8 +342,9 @@ function atATime(jobs: number, lines: number, isOneTurn: boolean): number {
 }
 
 /** Of a window's only open line the turn has ended: there are other windows. */
-function turnAfter({ turn }: LinesPlan, ring: readonly ReadyLine[], { isAll }: Window): GroupTurn {
+function turnAfter({ turn }: LinesPlan, ring: readonly ReadyLine[], window: Window): GroupTurn {
   const [only] = ring;
+  const isAll = window.groups === null;
   return isAll || only === undefined || ring.length > 1 ? turn : { line: only.group, left: 0 };
 }
 

@@ -6,6 +6,7 @@ import type {
   LedgerFilter,
   LedgerPage,
   StoredEntry,
+  TrimRequest,
 } from "../../core/ledger.ts";
 import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
@@ -15,18 +16,20 @@ const LOOK_AT_MOST = 5_000;
 const NEWEST_FIRST = { at: -1, seq: -1 };
 
 export function entryDocument(
-  { id, kind, jobId, type, queue, group, category, state, body, at }: LedgerEntry,
+  entry: LedgerEntry,
   { seq, now }: { readonly seq: number; readonly now: number },
 ): EntryDocument {
-  const named = { kind, jobId, type, queue, group, category, state, body };
-  return { _id: id, ...named, at: at ?? now, seq, amendedAt: null };
+  const { id, kind, jobId, type, queue, group, category, state, body, at } = entry;
+  const { fingerprint = null, company = null, isFinal = null } = entry;
+  const named = { kind, jobId, type, queue, group, category, fingerprint, company, isFinal };
+  return { _id: id, ...named, state, body, at: at ?? now, seq, amendedAt: null };
 }
 
 export async function append(
   db: Database,
   entries: readonly LedgerEntry[],
 ): Promise<("added" | "duplicate")[]> {
-  const { first, now } = await db.numbers.reserve(entries.length);
+  const { first, now } = await db.reserve(entries.length);
   const documents = entries.map((entry, index) =>
     entryDocument(entry, { seq: first + index, now }),
   );
@@ -43,16 +46,15 @@ export async function read(
   const { limit } = page;
   if (limit <= 0) return { entries: [], nextCursor: null };
   const behind = mark === null ? [] : [beyond(mark, "$lt")];
-  const ranged = { $and: [indexedPart(filter), ...behind] };
-  // Where the window ends is asked first, so that nothing can slip between the two looks.
-  const [last] = await db.find<Mark>("ledger", ranged, {
-    sort: NEWEST_FIRST,
-    skip: LOOK_AT_MOST - 1,
-    limit: 1,
-    projection: { at: 1, seq: 1 },
-  });
+  const { indexed, rest } = partsOf(filter);
+  const ranged = { $and: [indexed, ...behind] };
+  // Where the window ends is asked first, so that nothing can slip between the two looks. Where the index
+  // decides there is nothing to look for in it.
+  const look = { skip: LOOK_AT_MOST - 1, limit: 1, projection: { at: 1, seq: 1 } };
+  const [last] =
+    rest.length === 0 ? [] : await db.find<Mark>("ledger", ranged, { sort: NEWEST_FIRST, ...look });
   const window = last === undefined ? [] : [{ $or: [beyond(last, "$gt"), sameAs(last)] }];
-  const wanted = { $and: [ranged, ...window, ...restOf(filter)] };
+  const wanted = { $and: [ranged, ...window, ...rest] };
   const found = await db.find<EntryDocument>("ledger", wanted, {
     sort: NEWEST_FIRST,
     limit: limit + 1,
@@ -84,17 +86,32 @@ export async function amend(
   return results;
 }
 
-/** Oldest first. */
-export async function trim(
+export async function countEntries(
   db: Database,
-  request: { readonly kind: string; readonly olderThanMs: number; readonly limit: number },
+  filter: LedgerFilter,
+  upTo: number,
 ): Promise<number> {
-  const { kind, olderThanMs, limit } = request;
+  if (upTo <= 0) return 0;
+  const { indexed, rest } = partsOf(filter);
+  return db.count("ledger", { $and: [indexed, ...rest] }, upTo);
+}
+
+/** Oldest first. */
+export async function trim(db: Database, request: TrimRequest): Promise<number> {
+  const { kind, olderThanMs, keep, limit } = request;
   if (limit <= 0) return 0;
-  const now = await db.now();
-  const old = { kind, at: { $lte: now - olderThanMs } };
-  const found = await db.find<{ _id: string }>("ledger", old, {
+  const old = olderThanMs === null ? [] : [{ at: { $lte: (await db.now()) - olderThanMs } }];
+  const look = { sort: NEWEST_FIRST, limit: 1, projection: { at: 1, seq: 1 } };
+  // The first of those that are too many.
+  const [next] =
+    keep === null ? [] : await db.find<Mark>("ledger", { kind }, { ...look, skip: keep });
+  const many = next === undefined ? [] : [beyond(next, "$lt"), sameAs(next)];
+  const ways = [...old, ...many];
+  if (ways.length === 0) return 0;
+  const past = { kind, $or: ways };
+  const found = await db.find<{ _id: string }>("ledger", past, {
     sort: { at: 1, seq: 1 },
+    hint: "kind",
     limit,
     projection: { _id: 1 },
   });
@@ -102,26 +119,42 @@ export async function trim(
   return db.deleteMany("ledger", { _id: { $in: found.map(({ _id }) => _id) } });
 }
 
-/** The conditions that an index answers in the order of reading. */
-function indexedPart({ ids, jobId, kind, type }: LedgerFilter): Document {
-  if (ids !== undefined) return { _id: { $in: ids } };
-  if (jobId !== undefined) return { jobId };
-  if (kind !== undefined) return { kind };
-  return type === undefined ? {} : { type };
-}
+/** Words of which one goes with the kind in an index, those that say most first. */
+const WITH_KIND = ["fingerprint", "type", "queue", "category", "state"] as const;
 
-function restOf({ ids: _, from, to, ...equal }: LedgerFilter): Document[] {
-  const conditions: Document[] = Object.entries(equal)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => ({ [name]: value }));
-  if (from !== undefined) conditions.push({ at: { $gte: from } });
-  if (to !== undefined) conditions.push({ at: { $lt: to } });
-  return conditions;
+/** What an index answers in the order of reading, and the conditions that are left. */
+function partsOf({ ids, from, to, ...equal }: LedgerFilter): {
+  readonly indexed: Document;
+  readonly rest: readonly Document[];
+} {
+  const given = Object.entries(equal).filter(([, value]) => value !== undefined);
+  const word = WITH_KIND.find((name) => equal[name] !== undefined);
+  const isIndexed = (name: string): boolean => {
+    if (equal.jobId !== undefined) return name === "jobId";
+    return equal.kind !== undefined && (name === "kind" || name === word);
+  };
+  const at = {
+    ...(from === undefined ? {} : { $gte: from }),
+    ...(to === undefined ? {} : { $lt: to }),
+  };
+  const times = from === undefined && to === undefined ? {} : { at };
+  const conditions = given.map(([name, value]) => ({ name, condition: { [name]: value } }));
+  if (ids !== undefined) {
+    return {
+      indexed: { _id: { $in: ids }, ...times },
+      rest: conditions.map((one) => one.condition),
+    };
+  }
+  const indexed = conditions.filter(({ name }) => isIndexed(name)).map((one) => one.condition);
+  // Of one job there are few.
+  const rest = conditions.filter(({ name }) => !isIndexed(name)).map((one) => one.condition);
+  return { indexed: Object.assign({}, ...indexed, times) as Document, rest };
 }
 
 /** What is null was not stored. */
 function entryOf({ _id, seq: _, ...entry }: EntryDocument): StoredEntry {
   const { kind, jobId, type, queue, group, category, state, body, at, amendedAt } = entry;
+  const { fingerprint, company, isFinal } = entry;
   return {
     id: _id,
     kind,
@@ -130,6 +163,9 @@ function entryOf({ _id, seq: _, ...entry }: EntryDocument): StoredEntry {
     queue: orNull(queue),
     group: orNull(group),
     category: orNull(category),
+    fingerprint: orNull(fingerprint),
+    company: orNull(company),
+    isFinal: orNull(isFinal),
     state,
     body,
     at,

@@ -4,7 +4,7 @@ import { COUNTED_TO, type Hold, type LineState } from "../../core/line.ts";
 import type { LinesPage } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { countReady } from "./fresh.ts";
+import { countReady } from "./packs/fresh.ts";
 import { PLACES } from "./line-walk.ts";
 import { moveDue } from "./move-due.ts";
 import { findQueues, holdsInForce } from "./queue-book.ts";

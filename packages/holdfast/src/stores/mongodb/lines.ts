@@ -1,16 +1,13 @@
 /**
  * Holds, caps, weights and bounds. Those of a queue stand in its document, those of a line in one of
- * its own; a queue notes that it has such lines before the first of them is written, so that a lease
- * of a queue without any need not look for them.
+ * its own, and what was changed there is noted in the queue's (`line-book.ts`).
  */
-import { randomUUID } from "node:crypto";
-import { setTimeout } from "node:timers/promises";
 import type { HoldChange, LimitChange, LineRef } from "../../core/line.ts";
 import { instantAfter } from "./clock.ts";
 import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { STOCK_MS } from "./numbers.ts";
 import { knowQueues } from "./queue-book.ts";
+import { noteChanged } from "./line-book.ts";
 import { pair } from "./schema.ts";
 import type { Told } from "./told.ts";
 
@@ -24,7 +21,6 @@ export async function hold(
     db,
     holding.map(({ queue }) => queue),
   );
-  await noteLines(db, holding, { hasLines: true });
   const now = await db.now();
   const patches: Patch[] = changes.map((change) => {
     const { owner, hold: wanted, queue } = change;
@@ -56,8 +52,7 @@ export async function limit(
     changes.map(({ queue }) => queue),
   );
   const capped = changes.filter(({ maxActive }) => maxActive != null);
-  await noteLines(db, changes, { hasLines: true });
-  await noteLines(db, capped, { hasLineCaps: true });
+  await noteLineCaps(db, capped);
   const patches: Patch[] = changes.map((change) => {
     told.queues.add(change.queue);
     const { maxActive, maxActivePerGroup, maxWaiting, weight } = change;
@@ -73,13 +68,9 @@ export async function limit(
     return { change, pipeline, upsert: true };
   });
   await patchAll(db, patches);
-  if (changes.some(({ maxWaiting }) => maxWaiting !== undefined)) await noteBounds(db);
-}
-
-/** Told to everybody who inserts, with the numbers of his jobs; when it is done, all have heard of it. */
-async function noteBounds(db: Database): Promise<void> {
-  await db.updateMany("head", { _id: "head" }, { $set: { bounds: randomUUID() } });
-  if (db.numbers.keepsStock) await setTimeout(STOCK_MS);
+  if (changes.some(({ maxWaiting }) => maxWaiting !== undefined)) {
+    await db.options.head.noteBounds();
+  }
 }
 
 interface Patch {
@@ -95,7 +86,13 @@ async function patchAll(db: Database, patches: readonly Patch[]): Promise<void> 
   const ofLines = useful.filter(({ change }) => change.group !== null);
   const inOrder = { ordered: true };
   if (ofQueues.length > 0) await db.bulk("queues", ofQueues.map(queuePatch), inOrder);
-  if (ofLines.length > 0) await db.bulk("lines", ofLines.map(linePatch), inOrder);
+  if (ofLines.length === 0) return;
+  await db.bulk("lines", ofLines.map(linePatch), inOrder);
+  const notes = [...Map.groupBy(ofLines, ({ change }) => change.queue)].map(([_id, some]) => {
+    const groups = some.map(({ change }) => change.group ?? "");
+    return { updateOne: { filter: { _id }, update: noteChanged(groups) } };
+  });
+  await db.bulk("queues", notes);
 }
 
 function queuePatch({ change, pipeline }: Patch): Document {
@@ -109,12 +106,10 @@ function linePatch({ change, pipeline, upsert }: Patch): Document {
   return { updateOne: { filter, update: [named, ...pipeline], upsert } };
 }
 
-async function noteLines(
-  db: Database,
-  changes: readonly LineRef[],
-  note: { readonly hasLines?: true; readonly hasLineCaps?: true },
-): Promise<void> {
+async function noteLineCaps(db: Database, changes: readonly LineRef[]): Promise<void> {
   const queues = changes.filter(({ group }) => group !== null).map(({ queue }) => queue);
   if (queues.length === 0) return;
-  await db.updateMany("queues", { _id: { $in: [...new Set(queues)] } }, [{ $set: note }]);
+  await db.updateMany("queues", { _id: { $in: [...new Set(queues)] } }, [
+    { $set: { hasLineCaps: true } },
+  ]);
 }

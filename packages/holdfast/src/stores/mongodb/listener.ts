@@ -11,18 +11,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Wakeup } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import type { CollectionLike, CursorLike, Document } from "./driver-like.ts";
-import { SAID_AGAIN_MS } from "./audience.ts";
 
 const AWAIT_MS = 1_000;
 const REOPEN_MS = 200;
 const SLOWEST_REOPEN_MS = 5_000;
 
 export interface ListenerOptions {
-  readonly db: Pick<Database, "say" | "listen">;
+  readonly db: Pick<Database, "say">;
   /** So that a process does not hear itself. */
   readonly self: string;
-  /** Does anybody here want to know? */
-  isWanted(): boolean;
   readonly wake: CollectionLike;
   onMessage(wakeup: Wakeup): void;
   /** It hears again after a time in which it could not. */
@@ -31,7 +28,6 @@ export interface ListenerOptions {
 
 export class Listener {
   readonly #options: ListenerOptions;
-  #sayingAgain: NodeJS.Timeout | null = null;
   #cursor: CursorLike | null = null;
   #isClosed = false;
   #hearing: Promise<void> = Promise.resolve();
@@ -42,21 +38,12 @@ export class Listener {
 
   /** Everything that is said from now on is heard. */
   async open(): Promise<void> {
-    const [mark] = await Promise.all([this.#mark(), this.#options.db.listen()]);
-    this.#hearing = this.#hear(mark);
-    const sayAgain = (): void => void (this.#options.isWanted() && this.listens());
-    this.#sayingAgain = setInterval(sayAgain, SAID_AGAIN_MS).unref();
-  }
-
-  /** Others learn that somebody listens here. Whoever does not finds its work by polling. */
-  listens(): void {
-    this.#options.db.listen().catch(() => {});
+    this.#hearing = this.#hear(await this.#mark());
   }
 
   /** A last word of our own ends the waiting at once; where that cannot be said, the cursor is cut. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#sayingAgain !== null) clearInterval(this.#sayingAgain);
     try {
       await this.#mark();
       await this.#hearing;

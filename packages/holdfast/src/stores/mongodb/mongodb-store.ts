@@ -3,13 +3,15 @@
  * (`database.ts`), how a job is changed (`edit.ts`), and a file for each verb, named as in the memory
  * store, which defines what the verbs mean.
  */
+import { randomUUID } from "node:crypto";
 import { ClosedError, InvalidOptionError, StoreUnavailableError } from "../../core/errors.ts";
+import { checkOptions } from "../../core/option-checks.ts";
 import type { Store, StoreInfo } from "../../core/store.ts";
 import { Wakeups } from "../shared/wakeups.ts";
 import { withDeadline } from "../shared/with-deadline.ts";
 import { adopt } from "./adopt.ts";
 import { Clock } from "./clock.ts";
-import { count, place } from "./count.ts";
+import { count, countDead, place } from "./count.ts";
 import type { Database } from "./database.ts";
 import { disown } from "./disown.ts";
 import { find } from "./find.ts";
@@ -17,7 +19,7 @@ import { insert } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { LeaseCall } from "./lease-call.ts";
 import { Leases } from "./lease.ts";
-import { amend, append, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, trim } from "./ledger.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
 import { Listener } from "./listener.ts";
@@ -33,7 +35,7 @@ import { renew } from "./renew.ts";
 import { settle } from "./settle.ts";
 import { describe } from "./store-info.ts";
 import { Told } from "./told.ts";
-import { unpack } from "./unpack.ts";
+import { unpack } from "./packs/unpack.ts";
 import { within } from "./within.ts";
 
 export type MongodbStoreOptions = MongodbPlace & {
@@ -51,8 +53,8 @@ export type MongodbStoreOptions = MongodbPlace & {
 const BATCH_ITEMS = 1_000;
 
 export function mongodbStore(options: MongodbStoreOptions): Store {
+  checkStoreOptions(options);
   const { prefix = "holdfast_", deadlineMs = 10_000, remembersMs = 3_600_000 } = options;
-  checkOptions(options);
   const clock = new Clock(options.now ?? null);
   const wakeups = new Wakeups();
   const inFlight = new Set<Promise<unknown>>();
@@ -69,8 +71,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     const opened = await openDatabase({ ...settings, place: options });
     const listener = new Listener({
       db: opened.db,
-      self: opened.db.options.self,
-      isWanted: () => wakeups.hasListeners,
+      self: randomUUID(),
       wake: opened.wake,
       onMessage: (wakeup) => wakeups.arrived(wakeup),
       onHearingAgain: () => void lookEverywhere(opened.db),
@@ -78,11 +79,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     await listener.open();
     life = { ...opened, listener, leases: new Leases() };
     wasOpen = true;
-    wakeups.open(async (wakeup) => {
-      // Who waits for the end of one job has perhaps just begun to listen.
-      const isForSomebody = wakeup.finished.length > 0 || !opened.db.options.audience.isEmpty;
-      if (isForSomebody) await listener.say(wakeup);
-    });
+    wakeups.open((wakeup) => listener.say(wakeup));
   }
 
   /** After a time in which nothing was heard there may be work anywhere. */
@@ -172,11 +169,8 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     },
     info: (): StoreInfo => describe(life?.facts ?? null, remembersMs),
     // Writes it down, too: another process must not be told less.
-    now: () => call(async (db) => (await db.numbers.reserve(0)).now),
-    onWakeup(listener) {
-      if (!wakeups.hasListeners) life?.listener.listens();
-      return wakeups.listen(listener);
-    },
+    now: () => call(async (db) => (await db.reserve(0)).now),
+    onWakeup: (listener) => wakeups.listen(listener),
 
     insert: (jobs, options) => some(jobs, (db, told) => insert(db, jobs, { ...options, told })),
     adopt: (jobs) => some(jobs, (db, told) => adopt(db, jobs, told)),
@@ -200,6 +194,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     place: (ref) => call((db) => place(db, ref)),
     find: (filter, page) => call((db) => find(db, filter, page)),
     count: () => call((db) => count(db)),
+    countDead: (request) => call((db) => countDead(db, request)),
 
     async hold(changes) {
       openLife();
@@ -222,6 +217,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
     ledger: {
       append: (entries) => some(entries, (db) => append(db, entries)),
       read: (filter, page) => call((db) => read(db, filter, page)),
+      count: (filter, upTo) => call((db) => countEntries(db, filter, upTo)),
       amend: (amendments) => some(amendments, (db) => amend(db, amendments)),
       trim: (request) => call((db) => trim(db, request)),
     },
@@ -240,9 +236,8 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
         ? (tx: unknown) => {
             const { db, id } = openLife();
             const onEnded = (told: Told): void => tell(db, told);
-            const { options, numbers } = db;
             const mustBeOpen = (): void => void openLife();
-            return within(tx, { ...options, numbers, id, onEnded, mustBeOpen });
+            return within(tx, { ...db.options, id, onEnded, mustBeOpen });
           }
         : undefined,
   });
@@ -254,7 +249,10 @@ interface Life extends OpenDatabase {
   readonly leases: Leases;
 }
 
-function checkOptions(options: MongodbStoreOptions): void {
+const OPTIONS = ["url", "db", "prefix", "deadlineMs", "remembersMs", "now"];
+
+function checkStoreOptions(options: MongodbStoreOptions): void {
+  checkOptions("mongodbStore", options, OPTIONS);
   checkPlace(options);
   const { prefix, deadlineMs, remembersMs } = options;
   if (prefix !== undefined && !/^[A-Za-z0-9_-]{0,60}$/.test(prefix)) {

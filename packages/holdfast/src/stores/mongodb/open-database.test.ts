@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   mongodbDatabase,
   type MongodbDatabase,
@@ -7,6 +8,7 @@ import { serverUrl } from "../../../../../test/servers/server-desk.ts";
 import { InvalidOptionError, StoreOpenError, StoreUnavailableError } from "../../core/errors.ts";
 import { countsOf } from "../../testing/conformance/looking.ts";
 import { insertSome } from "../../testing/conformance/new-job.ts";
+import type { Document } from "./driver-like.ts";
 import { mongodbStore } from "./index.ts";
 
 let database: MongodbDatabase;
@@ -58,5 +60,48 @@ describe("opening", () => {
     await insertSome(one, 1);
     expect(await other.count()).toEqual([]);
     await Promise.all([one.close(), other.close()]);
+  });
+
+  describe("collections that another version has written", () => {
+    let prefix = "";
+    beforeEach(() => void (prefix = `v${randomUUID()}_`));
+    const heads = () => database.db.collection<{ _id: string }>(`${prefix}head`);
+    const jobs = () => database.db.collection(`${prefix}jobs`);
+
+    async function opened(set: Document): Promise<void> {
+      const first = mongodbStore({ db: database.db, prefix });
+      await first.open();
+      await first.close();
+      await heads().updateOne({ _id: "store" }, { $set: set });
+    }
+
+    it("works with a later one that serves it, and leaves its indexes as they are", async () => {
+      await opened({ version: 99, serves: 2 });
+      await jobs().dropIndex("queue");
+      await jobs().createIndex({ queue: 1, later: 1 }, { name: "queue" });
+      const store = mongodbStore({ db: database.db, prefix });
+      await store.open();
+      await insertSome(store, 1);
+      expect((await countsOf(store)).ready).toBe(1);
+      await store.close();
+      expect(await heads().findOne({ _id: "store" })).toMatchObject({ version: 99, serves: 2 });
+    });
+
+    it("says what to do about a later one that does not serve it", async () => {
+      await opened({ version: 99, serves: 98 });
+      const opening = mongodbStore({ db: database.db, prefix }).open();
+      await expect(opening).rejects.toThrow(StoreOpenError);
+      await expect(opening).rejects.toThrow(/upgrade the holdfast package/);
+    });
+
+    it("brings an earlier one up to date", async () => {
+      await opened({ version: 1, serves: 1 });
+      const store = mongodbStore({ db: database.db, prefix });
+      await store.open();
+      await store.close();
+      expect(await heads().findOne({ _id: "store" })).toMatchObject({ version: 2, serves: 1 });
+      const names = (await jobs().indexes()).map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining(["queue", "ended", "again", "finished"]));
+    });
   });
 });

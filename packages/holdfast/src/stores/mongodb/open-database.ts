@@ -19,10 +19,10 @@ import {
   type DbLike,
   type Document,
 } from "./driver-like.ts";
-import { Audience } from "./audience.ts";
+import { Head } from "./head.ts";
 import { KnownQueues } from "./known-queues.ts";
 import { codeOf, storeError } from "./mongodb-error.ts";
-import { COLLECTIONS, INDEXES, type CollectionName } from "./schema.ts";
+import { COLLECTIONS, INDEXES, SCHEMA, type CollectionName, type StoreDocument } from "./schema.ts";
 import type { ServerFacts } from "./store-info.ts";
 
 /** 5.0: the oldest that has everything we use. */
@@ -43,6 +43,8 @@ const DEFAULT_DATABASE = "holdfast";
 /** Hints of a few seconds. */
 const WAKE_BYTES = 256 * 1024;
 const NAMESPACE_EXISTS = 48;
+/** The collection, or the index. */
+const NOT_THERE = new Set([26, 27]);
 /** What to do, by the code of the error. */
 const ADVICE: Readonly<Record<number, string>> = {
   13: "this user may not set up collections: give it the role readWrite on the database",
@@ -85,12 +87,13 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     const memory = {
       known: new KnownQueues(),
       clearing: new Clearing(),
-      audience: new Audience(),
     };
-    const database = new Database({ ...settings, db, self: randomUUID(), ...memory });
-    const wake = await setUp(database);
+    const head = new Head({ ...settings, db });
+    const database = new Database({ ...settings, db, head, ...memory });
+    const { id, isNewer } = await schemaOf(database);
+    const wake = isNewer ? database.wake : await setUp(database);
     // Whoever comes later begins where the clock has been.
-    const [id] = await Promise.all([idOf(database), database.numbers.reserve(0)]);
+    await database.reserve(0);
     return { db: database, wake, facts, id, release };
   } catch (error) {
     await release().catch(() => {});
@@ -170,10 +173,30 @@ async function factsOf(db: DbLike): Promise<ServerFacts> {
   };
 }
 
-/** Indexes of collections that have many documents already are built without stopping anybody. */
+/** Throws if a newer Holdfast has written them that does not serve this one. */
+async function schemaOf(database: Database): Promise<{ id: string; isNewer: boolean }> {
+  const named = { _id: "store" };
+  const own = { $setOnInsert: { id: randomUUID() } };
+  const stored = await database.findOneAndUpdate("head", named, own, { upsert: true });
+  const { id, version = 1, serves = 1 } = stored as unknown as StoreDocument;
+  if (serves > SCHEMA.version) {
+    const { prefix } = database.options;
+    const versions = `schema ${version}, this one knows up to ${SCHEMA.version}`;
+    throw new StoreOpenError(
+      `a newer Holdfast wrote the collections ${prefix}… (${versions}): upgrade the holdfast package here, or use another prefix`,
+    );
+  }
+  return { id, isNewer: version > SCHEMA.version };
+}
+
+/**
+ * Indexes of collections that have many documents already are built without stopping anybody. Those of an
+ * older version that have other fields by now are dropped first.
+ */
 async function setUp(database: Database): Promise<CollectionLike> {
   const { db, prefix } = database.options;
   const bare = COLLECTIONS.filter((name) => INDEXES[name] === undefined);
+  await upgrade(database);
   await Promise.all([
     ...bare.map((name) => createCollection(db, prefix + name)),
     ...Object.entries(INDEXES).map(([name, indexes]) =>
@@ -181,7 +204,34 @@ async function setUp(database: Database): Promise<CollectionLike> {
     ),
     createCollection(db, `${prefix}wake`, { capped: true, size: WAKE_BYTES }),
   ]);
-  return db.collection(`${prefix}wake`);
+  const { version, serves } = SCHEMA;
+  await database.updateMany("head", { _id: "store" }, { $set: { version, serves } });
+  return database.wake;
+}
+
+/** What version 1 had otherwise. */
+const OUTDATED: Readonly<Partial<Record<CollectionName, readonly string[]>>> = {
+  jobs: ["ready", "due", "leased", "halted", "type", "finished", "typeFirst", "typeLast"],
+  fresh: ["ready"],
+  ledger: ["type"],
+};
+
+async function upgrade(database: Database): Promise<void> {
+  const [store] = await database.find<StoreDocument>("head", { _id: "store" });
+  if ((store?.version ?? 1) >= SCHEMA.version) return;
+  const { db, prefix } = database.options;
+  for (const [name, indexes] of Object.entries(OUTDATED)) {
+    for (const index of indexes) {
+      const dropped = db.command({ dropIndexes: prefix + name, index });
+      await dropped.catch((error: unknown) => {
+        if (!NOT_THERE.has(codeOf(error) ?? 0)) throw error;
+      });
+    }
+  }
+  const hasLines = { hasLines: true, linesRev: { $exists: false } };
+  await database.updateMany("queues", hasLines, { $set: { linesRev: 1 } });
+  const waits = { status: "queued", attempts: { $gt: 0 }, again: { $exists: false } };
+  await database.updateMany("jobs", waits, [{ $set: { again: "$queue" } }]);
 }
 
 async function createCollection(db: DbLike, name: string, options: Document = {}): Promise<void> {
@@ -192,17 +242,12 @@ async function createCollection(db: DbLike, name: string, options: Document = {}
   }
 }
 
-async function idOf(database: Database): Promise<string> {
-  const update = { $setOnInsert: { id: randomUUID() } };
-  const store = await database.findOneAndUpdate("head", { _id: "store" }, update, { upsert: true });
-  return String(store?.["id"]);
-}
-
 export function checkPlace(place: MongodbPlace): void {
-  const isPlace = "db" in place ? isDbLike(place.db) : isUrl(place.url);
+  const isBoth = "db" in place && "url" in place;
+  const isPlace = isBoth ? false : "db" in place ? isDbLike(place.db) : isUrl(place.url);
   if (isPlace) return;
   throw new InvalidOptionError(
-    "mongodbStore takes { url } with mongodb://…, or { db } with a Db of the driver",
+    "mongodbStore takes either { url } with mongodb://…, or { db } with a Db of the driver",
   );
 }
 

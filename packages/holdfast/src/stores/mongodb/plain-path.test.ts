@@ -27,7 +27,7 @@ import { candidates, claim } from "./claim.ts";
 import { Clock } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { mongodbStore } from "./index.ts";
-import { clearFresh } from "./fresh.ts";
+import { clearFresh } from "./packs/fresh.ts";
 import { PLACES } from "./line-walk.ts";
 import { openDatabase } from "./open-database.ts";
 import type { JobDocument } from "./schema.ts";
@@ -70,7 +70,7 @@ async function look(jobs: number): Promise<readonly JobDocument[]> {
   const line = { group: "", head, places: PLACES, heldUntil: null, ...uncapped };
   const [found] = await candidates(db, QUEUE, {
     quotas: [{ line, jobs }],
-    reach: { perDocument: 1, skip: 0 },
+    reach: { perDocument: 1 },
   });
   return found?.items ?? [];
 }
@@ -78,7 +78,7 @@ async function look(jobs: number): Promise<readonly JobDocument[]> {
 async function claimAs(worker: string, found: readonly JobDocument[]): Promise<JobDocument[]> {
   const taken: JobDocument[] = [];
   const onTaken = (jobs: readonly JobDocument[]): void => void taken.push(...jobs);
-  const how = { queue: QUEUE, worker, leaseMs: LONG_MS, now: NOW, isContended: false, onTaken };
+  const how = { queue: QUEUE, worker, leaseMs: LONG_MS, now: NOW, onTaken };
   const { jobs } = await claim(db, found, how);
   await clearFresh(db, taken);
   return [...jobs];

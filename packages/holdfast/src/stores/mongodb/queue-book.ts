@@ -1,21 +1,28 @@
 /** The queues, and what is set for them and their lines. A queue exists from its first job on. */
-import type { Hold } from "../../core/line.ts";
+import { QUEUE_REMEMBERED_MS, type Hold } from "../../core/line.ts";
 import type { Database } from "./database.ts";
 import type { QueueDocument } from "./schema.ts";
+
+/** So often it is written down that a queue is used: far more often than unused ones are forgotten. */
+const USED_EVERY_MS = QUEUE_REMEMBERED_MS / 6;
 
 /** The queues of these names; those that are new are written down. */
 export async function knowQueues(db: Database, names: readonly string[]): Promise<QueueDocument[]> {
   const wanted = [...new Set(names)];
   if (wanted.length === 0) return [];
-  const known = await findQueues(db, wanted);
-  const missing = wanted.filter((name) => !known.some(({ _id }) => _id === name));
-  if (missing.length === 0) return known;
+  const [known, now] = await Promise.all([findQueues(db, wanted), db.now()]);
+  const there = new Set(known.map(({ _id }) => _id));
+  const missing = wanted.filter((name) => !there.has(name));
+  const isOld = ({ usedAt = 0 }: QueueDocument): boolean => usedAt < now - USED_EVERY_MS;
+  const old = known.filter(isOld).map(({ _id }) => _id);
+  if (missing.length + old.length === 0) return known;
   // Beside a caller's transaction: a queue that its rollback would take away is no harm, and one that
   // others must wait for is.
   const collection = db.collection("queues");
-  const operations = missing.map((_id) => ({
-    updateOne: { filter: { _id }, update: { $setOnInsert: { _id } }, upsert: true },
-  }));
+  const operations = [...missing, ...old].map((_id) => {
+    const update = { $set: { usedAt: now }, $setOnInsert: { bornAt: now } };
+    return { updateOne: { filter: { _id }, update, upsert: true } };
+  });
   await collection.bulkWrite(operations as never[], { ordered: false }).catch(ignoreDuplicates);
   return [...known, ...missing.map((_id) => ({ _id }))];
 }

@@ -9,13 +9,13 @@ import { fenceAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { disownedBy, leaseName, type Disowned } from "./disown.ts";
 import { edit, type Changes, type Edit } from "./edit.ts";
-import { clearIds } from "./fresh.ts";
+import { clearIds } from "./packs/fresh.ts";
 import { putBack, takeBack } from "./moves.ts";
 import { carryOutUndone } from "./follow-ups.ts";
-import { endOf, seqAt, SEQS } from "./packs.ts";
+import { endOf, seqAt, SEQS } from "./packs/packs.ts";
 import { isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
 import type { Told } from "./told.ts";
-import { tidyPacks } from "./unpack.ts";
+import { tidyPacks, unpack } from "./packs/unpack.ts";
 
 export async function reap(
   db: Database,
@@ -30,6 +30,9 @@ export async function reap(
   for (let round = 0; reaped.length < limit && round < MOST_ROUNDS; round++) {
     const over = await expired(db, { now, limit: limit - reaped.length, missed });
     if (over.length === 0) break;
+    // Taken apart whatever becomes of their jobs: one that was settled in a caller's transaction has a
+    // document of its own, and whoever should have seen to its pack may be dead.
+    await unpack(db, new Set(over.flatMap(({ pack }) => pack ?? [])));
     const ids = over.map(({ id }) => id);
     const disowned = await disownedBy(db, new Set(over.map(({ worker }) => worker)), now);
     const edits = ids.map((id) => reapOne(id, { disowned, told }));
@@ -51,10 +54,7 @@ const MOST_ROUNDS = 5;
 const TIDIED_AT_ONCE = 20;
 const NEEDLESS = { payload: 0, result: 0, steps: 0, checkpoint: 0, logs: 0 };
 
-/**
- * Those that ran out first. Running jobs are few: looking through them costs less than an
- * index that every renewal moves.
- */
+/** Those that ran out first: the index says which, and no others are read. */
 async function expired(
   db: Database,
   look: { readonly now: number; readonly limit: number; readonly missed: readonly string[] },
@@ -89,13 +89,17 @@ interface Running {
   readonly until: number;
   readonly seq: number;
   readonly worker: string;
+  readonly pack: string | null;
 }
 
 function runningIn(document: JobDocument | Pack): Running[] {
   const until = document.leaseUntil ?? 0;
   const worker = document.worker ?? "";
-  if (!isPack(document)) return [{ id: document._id, until, seq: document.seq, worker }];
-  const all = document.ids.map((id, index) => ({ id, until, seq: seqAt(document, index), worker }));
+  const { _id } = document;
+  if (!isPack(document)) return [{ id: _id, until, seq: document.seq, worker, pack: null }];
+  const all = document.ids.map((id, index) => {
+    return { id, until, seq: seqAt(document, index), worker, pack: _id };
+  });
   return all.filter((_, index) => endOf(document, index) === null);
 }
 

@@ -41,7 +41,7 @@ export async function swap(db: Database, swaps: readonly Swap[]): Promise<SwapRe
     );
     const [byKey, { first, now }] = await Promise.all([
       documentsOf(db, [...seen]),
-      db.numbers.reserve(next.length),
+      db.reserve(next.length),
     ]);
     const tries = next.map(async (one, index) => {
       const document = byKey.get(one.key) ?? null;

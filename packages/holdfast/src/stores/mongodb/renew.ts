@@ -16,7 +16,7 @@ import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit } from "./edit.ts";
 import { lookUpJobs } from "./look-up.ts";
-import { renewPacks } from "./renew-packs.ts";
+import { renewPacks } from "./packs/renew-packs.ts";
 import { isHeldBy, takeAlong } from "./updates.ts";
 import type { JobDocument } from "./schema.ts";
 

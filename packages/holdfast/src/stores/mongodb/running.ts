@@ -1,7 +1,7 @@
 /** How many jobs of which lines are leased right now: documents of their own, and those in packs. */
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { endOf } from "./packs.ts";
+import { endOf } from "./packs/packs.ts";
 import type { Pack } from "./schema.ts";
 
 /** By group, of these groups or of all. */

@@ -40,7 +40,7 @@ import type { LedgerEntry, StoredEntry } from "../../core/ledger.ts";
 import type { Hold } from "../../core/line.ts";
 import type { Why } from "../../core/store.ts";
 import type { Document } from "./driver-like.ts";
-import type { IdSpan } from "./id-span.ts";
+import type { IdSpan } from "./packs/id-span.ts";
 
 /** A job, kept. */
 export interface JobDocument {
@@ -100,6 +100,8 @@ export interface JobDocument {
   readonly ready?: string | null;
   readonly due?: string | null;
   readonly leased?: string | null;
+  /** The queue, while it waits with attempts behind it. */
+  readonly again?: string | null;
   /** The status, if it is one that somebody will look for among many: dead or cancelled. */
   readonly halted?: JobStatus | null;
   readonly followUps?: readonly FollowUp[] | null;
@@ -127,7 +129,9 @@ export interface PackPlace {
  * What is each one's own of the jobs in a pack, a list for each field: a document for each job takes the
  * driver twice as long. What all have in common is said by the pack, and what none has is not said.
  */
-export type PackLists = Readonly<Record<"payload", readonly string[]>> & {
+export type PackLists = {
+  /** Absent: it was not read. */
+  readonly payload?: readonly string[];
   /** Without it, their numbers follow each other. */
   readonly seq?: readonly number[];
 } & { readonly [Name in keyof Alike | "tags" | "meta" | "trace"]?: readonly JobDocument[Name][] };
@@ -230,14 +234,18 @@ export interface DisownedDocument {
 
 export interface QueueDocument {
   readonly _id: string;
+  readonly bornAt?: number;
+  /** When somebody last knew that it is used; whoever finds that long ago says it again. */
+  readonly usedAt?: number;
   readonly holds?: readonly Hold[];
   readonly maxActive?: number;
   readonly maxActivePerGroup?: number;
   readonly maxWaiting?: number;
   /** Some line of it has, or had, a cap of its own. */
   readonly hasLineCaps?: boolean;
-  /** Some line of it has, or had, settings or holds. */
-  readonly hasLines?: boolean;
+  /** How often settings or holds of its lines were changed, and those of the last changes. */
+  readonly linesRev?: number;
+  readonly changed?: readonly string[];
   /** Who is leasing under caps right now. */
   readonly lock?: { readonly by: string; readonly until: number };
 }
@@ -250,6 +258,22 @@ export interface LineDocument {
   readonly holds?: readonly Hold[];
   readonly maxActive?: number;
   readonly weight?: number;
+}
+
+/**
+ * The version of all this, which the document `store` in `head` says. What a later version adds must do no
+ * harm to code of this one; where it does, the later version says in `serves` that it does not serve it.
+ */
+export const SCHEMA = { version: 2, serves: 1 } as const;
+
+export interface StoreDocument {
+  readonly _id: "store";
+  /** Of our collections: to know a caller's transaction of the same database by. */
+  readonly id: string;
+  /** Absent: 1. */
+  readonly version?: number;
+  /** The oldest version of the code that may work with it. */
+  readonly serves?: number;
 }
 
 export const COLLECTIONS = [
@@ -271,29 +295,48 @@ function where(field: string): Document {
 
 export const INDEXES: Readonly<Partial<Record<CollectionName, readonly Document[]>>> = {
   jobs: [
-    { name: "ready", key: { ready: 1, group: 1, priority: 1, seq: 1 }, ...where("ready") },
-    { name: "due", key: { due: 1, runAt: 1, seq: 1 }, ...where("due") },
-    { name: "leased", key: { leased: 1, group: 1, left: 1 }, ...where("leased") },
+    {
+      name: "ready",
+      key: { ready: 1, group: 1, priority: 1, seq: 1, runAt: 1, createdAt: 1 },
+      ...where("ready"),
+    },
+    { name: "due", key: { due: 1, runAt: 1, seq: 1, group: 1 }, ...where("due") },
+    // A renewal moves it, and there are few; a reaping reads those that ran out, and no others.
+    { name: "leased", key: { leased: 1, group: 1, left: 1, leaseUntil: 1 }, ...where("leased") },
+    { name: "again", key: { again: 1, seq: 1 }, ...where("again") },
     { name: "key", key: { k: 1 }, unique: true, sparse: true },
     { name: "order", key: { seq: 1 }, sparse: true },
-    { name: "halted", key: { halted: 1, seq: 1 }, ...where("halted") },
-    { name: "type", key: { type: 1, seq: 1 }, ...where("seq") },
+    // All that dead and cancelled jobs are looked for by, but their tags. Nobody else pays for it.
+    {
+      name: "halted",
+      key: {
+        ...{ halted: 1, seq: 1, queue: 1, group: 1, type: 1, createdAt: 1, finishedAt: 1 },
+        ...{ "error.category": 1, "error.fingerprint": 1 },
+      },
+      ...where("halted"),
+    },
+    { name: "queue", key: { queue: 1, seq: 1 }, ...where("seq") },
+    {
+      name: "ended",
+      key: { queue: 1, status: 1, seq: 1, createdAt: 1, finishedAt: 1 },
+      partialFilterExpression: { finishedAt: { $exists: true }, seq: { $exists: true } },
+    },
     {
       name: "finished",
-      key: { queue: 1, status: 1, finishedAt: 1, seq: 1, first: 1, n: 1, left: 1 },
+      key: { status: 1, finishedAt: 1, queue: 1, seq: 1, first: 1, n: 1, left: 1 },
       ...where("finishedAt"),
     },
     { name: "first", key: { first: 1, last: 1 }, sparse: true },
     { name: "last", key: { last: 1, first: 1 }, sparse: true },
-    { name: "typeFirst", key: { type: 1, first: 1, last: 1 }, ...where("first") },
-    { name: "typeLast", key: { type: 1, last: 1, first: 1 }, ...where("last") },
+    { name: "queueFirst", key: { queue: 1, first: 1, last: 1 }, ...where("first") },
+    { name: "queueLast", key: { queue: 1, last: 1, first: 1 }, ...where("last") },
     { name: "ids", key: { ids: 1 }, unique: true, sparse: true },
     { name: "out", key: { out: 1 }, sparse: true },
     { name: "gone", key: { gone: 1 }, sparse: true },
     { name: "followUps", key: { "followUps.at": 1 }, sparse: true },
   ],
   fresh: [
-    { name: "ready", key: { ready: 1, group: 1, priority: 1, seq: 1, n: 1 } },
+    { name: "ready", key: { ready: 1, group: 1, priority: 1, seq: 1, n: 1, createdAt: 1 } },
     { name: "span", key: { idFrom: 1, idTo: 1 } },
   ],
   lines: [{ name: "line", key: { queue: 1, group: 1 } }],
@@ -301,7 +344,9 @@ export const INDEXES: Readonly<Partial<Record<CollectionName, readonly Document[
     { name: "order", key: { at: 1, seq: 1 } },
     { name: "kind", key: { kind: 1, at: 1, seq: 1 } },
     { name: "job", key: { jobId: 1, at: 1, seq: 1 } },
-    { name: "type", key: { type: 1, at: 1, seq: 1 } },
+    ...["queue", "type", "category", "fingerprint", "state"].map((word) => {
+      return { name: `kind ${word}`, key: { kind: 1, [word]: 1, at: 1, seq: 1 } };
+    }),
   ],
   records: [{ name: "expiry", key: { expiresAt: 1 }, sparse: true }],
   outbox: [{ name: "order", key: { seq: 1 } }],
@@ -311,6 +356,9 @@ export const INDEXES: Readonly<Partial<Record<CollectionName, readonly Document[
 export function pair(queue: string, name: string): string {
   return `${queue}\u0000${name}`;
 }
+
+/** Of all queues. */
+export const ANY = { $gte: "" };
 
 /** Finished: so that the index of finished jobs can answer alone. */
 export const ENDED = { $gt: -Number.MAX_SAFE_INTEGER };

@@ -7,6 +7,8 @@
  * write names everything that must be so. Whatever it did not find is settled with thought.
  */
 import { randomUUID } from "node:crypto";
+import { SpawnLimitError } from "../../core/errors.ts";
+import { jobLength } from "../../core/job-length.ts";
 import { isFinished } from "../../core/job.ts";
 import type { Settlement, SettleResult } from "../../core/store.ts";
 import { conclude } from "./conclude.ts";
@@ -19,9 +21,9 @@ import { bury, isRemembered } from "./moves.ts";
 import { carryOut, type Pending } from "./follow-ups.ts";
 import { knowQueues } from "./queue-book.ts";
 import { isHeldBy, takeAlong } from "./updates.ts";
-import { placeOf } from "./packs.ts";
+import { placeOf } from "./packs/packs.ts";
 import { isTombstone, type AnyJob, type FollowUp } from "./schema.ts";
-import { packEndsOf, updatesOf, type PackEnd } from "./settle-packs.ts";
+import { packEndsOf, updatesOf, type PackEnd } from "./packs/settle-packs.ts";
 import type { Told } from "./told.ts";
 
 export async function settle(
@@ -190,6 +192,19 @@ function wasSettled(job: AnyJob | null, { fence }: Settlement, now: number): Set
   return { result: "settled", pending, isAgain: true };
 }
 
+/** In UTF-16 units: what follows from a settle is a part of its job's document, which has 16 MB. */
+const MOST_FOLLOWING = 4 * 1024 * 1024;
+
+/** Said before anything is written: the server would refuse it, and a repeat of it, for ever. */
+function mustFit({ id, spawn = [], entries = [], outbox = [] }: Settlement): void {
+  const jobs = spawn.reduce((sum, job) => sum + jobLength(job), 0);
+  const length = [...entries, ...outbox].reduce((sum, { body }) => sum + body.length, jobs);
+  if (length <= MOST_FOLLOWING) return;
+  throw new SpawnLimitError(
+    `what follows from the end of job ${id} is more than MongoDB keeps in one document: spawn one job that spawns the rest`,
+  );
+}
+
 /** Whole documents with their numbers, so that doing it twice does the same. */
 async function prepareFollowUps(
   db: Database,
@@ -200,8 +215,9 @@ async function prepareFollowUps(
   });
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (total === 0) return settlements.map(() => null);
+  for (const settlement of settlements) mustFit(settlement);
   const names = settlements.flatMap(({ spawn = [] }) => spawn.map(({ queue }) => queue));
-  const [{ first, now }] = await Promise.all([db.numbers.reserve(total), knowQueues(db, names)]);
+  const [{ first, now }] = await Promise.all([db.reserve(total), knowQueues(db, names)]);
   let next = first;
   return settlements.map(({ id, fence, spawn = [], entries = [], outbox = [] }, index) => {
     if (sizes[index] === 0) return null;

@@ -6,12 +6,11 @@
  * Nothing is decided here: what was seen may be out of date at once, and the claim finds out.
  */
 import { readJobs, stagesOf, type Stretch, type Waiting } from "./claim.ts";
-import type { GroupRange } from "./clearing.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { headsIn, PLACES, walkOf, type Head, type Place } from "./line-walk.ts";
-import type { JobDocument, QueueDocument } from "./schema.ts";
+import { PLACES, walkOf, type FirstOfLine } from "./line-walk.ts";
 import { inOrder } from "./placement.ts";
+import type { JobDocument, QueueDocument } from "./schema.ts";
 
 /** Which documents of which line, for how many jobs. */
 export interface Asked extends Stretch {
@@ -19,29 +18,26 @@ export interface Asked extends Stretch {
 }
 
 export interface Snapshot {
+  /** The lines that were looked at; null: all of them. */
+  readonly groups: readonly string[] | null;
   /** Null: only the first job of each line. */
   readonly asked: Asked | null;
   /** Undefined: there is no such queue. */
   readonly queue: QueueDocument | undefined;
   /** Infinity: no job is delayed. */
   readonly dueAt: number;
-  readonly heads: readonly Head[];
+  readonly lines: readonly FirstOfLine[];
   /** Perhaps fewer than were asked for. */
   readonly first: readonly JobDocument[];
   /** There were no others in that line. */
   readonly isWhole: boolean;
+  readonly tookMs: number;
 }
 
-function placesOf({ span }: Asked): readonly Place[] {
-  return span === undefined ? PLACES : [span.place];
-}
-
-/** `halves`: many lines are walked in two parts beside each other; the server gives each question one core. */
 export async function takeSnapshot(
   db: Database,
   name: string,
-  asked: Asked | null,
-  halves: readonly GroupRange[] = [],
+  { groups, asked }: Pick<Snapshot, "groups" | "asked">,
 ): Promise<Snapshot> {
   const due = [
     { $match: { due: name } },
@@ -49,27 +45,23 @@ export async function takeSnapshot(
     { $limit: 1 },
     { $project: { _id: 0, dueAt: "$runAt" } },
   ];
-  const isParted = halves.length > 0;
-  if (!isParted) await db.options.clearing.done();
-  const walked = isParted ? [] : PLACES;
-  const [seen, ...parts] = await Promise.all([
-    db.aggregate<Document>("queues", [
-      { $match: { _id: name } },
-      { $project: { lock: 0 } },
-      db.unionWith("jobs", due),
-      ...walked.map((place) => db.unionWith(place, walkOf(place, name))),
-      ...(asked === null
-        ? []
-        : placesOf(asked).map((place) => db.unionWith(place, stagesOf(name, { ...asked, place })))),
-    ]),
-    ...halves.map((half) => headsIn(db, name, half)),
+  await db.options.clearing.done();
+  const begin = performance.now();
+  const seen = await db.aggregate<Document>("queues", [
+    { $match: { _id: name } },
+    { $project: { lock: 0 } },
+    db.unionWith("jobs", due),
+    ...PLACES.map((place) => db.unionWith(place, walkOf(place, name, groups))),
+    ...(asked === null
+      ? []
+      : PLACES.map((place) => db.unionWith(place, stagesOf(name, { ...asked, place })))),
   ]);
-  const heads: unknown[] = parts.flat();
+  const lines: unknown[] = [];
   const first: Waiting[] = [];
   let queue: unknown;
   let dueAt = Infinity;
   for (const one of seen) {
-    if ("head" in one) heads.push(one);
+    if ("head" in one) lines.push(one);
     else if ("seq" in one) first.push(one as unknown as Waiting);
     else if ("dueAt" in one) dueAt = Number(one["dueAt"]);
     else queue = one;
@@ -77,11 +69,13 @@ export async function takeSnapshot(
   const fresh = first.filter((one) => "pack" in one).length;
   const most = Math.max(fresh, first.length - fresh);
   return {
+    groups,
     asked,
-    isWhole: asked?.skip === 0 && asked.span === undefined && most < asked.documents,
+    isWhole: asked !== null && most < asked.documents,
     queue: queue as QueueDocument | undefined,
     dueAt,
-    heads: heads as Head[],
+    lines: lines as FirstOfLine[],
     first: inOrder(readJobs(first)),
+    tookMs: performance.now() - begin,
   };
 }

@@ -5,6 +5,7 @@ import {
   mongodbDatabase,
   type MongodbDatabase,
 } from "../../../../../test/servers/mongodb-place.ts";
+import { Died, intercepted } from "../../../../../test/servers/mongodb-world.ts";
 import { NotInTransactionError, StoreUnavailableError } from "../../core/errors.ts";
 import type { Store, WithinTransaction } from "../../core/store.ts";
 import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
@@ -173,3 +174,62 @@ async function urlOf({ client, db }: MongodbDatabase): Promise<string> {
   const { hosts, replicaSet } = client.options;
   return `mongodb://${hosts.join(",")}/${db.databaseName}?replicaSet=${replicaSet}`;
 }
+
+describe("a job of a pack that is settled in a transaction", () => {
+  let now: number;
+  let isDead: boolean;
+  let other: Store;
+  let dying: Store;
+
+  beforeEach(async () => {
+    now = Date.UTC(2031, 0, 1);
+    isDead = false;
+    const db = intercepted(database, async (_, run) => {
+      if (isDead) throw new Died("kill -9");
+      return run();
+    });
+    dying = mongodbStore({ db, now: () => now });
+    other = mongodbStore({ db: database.db, now: () => now });
+    await Promise.all([dying.open(), other.open()]);
+  });
+  afterEach(async () => {
+    isDead = false;
+    await Promise.all([dying.close(), other.close()]);
+  });
+
+  /** Two jobs of a queue that runs one at a time; the first is leased and settled inside. */
+  async function settledInside(): Promise<string> {
+    await other.limit([{ queue: QUEUE, group: null, maxActive: 1 }]);
+    await insertSome(other, 2);
+    const [job] = await takeExactly(dying, 1, { leaseMs: LONG_MS });
+    assert.ok(job);
+    await dying.within?.(tx).settle([settlement(job, succeed("1"))]);
+    return job.id;
+  }
+
+  async function onlyTheOtherIsLeft(id: string): Promise<void> {
+    expect((await jobOf(other, { id })).status).toBe("succeeded");
+    expect(await countsOf(other)).toMatchObject({ ready: 1, processing: 0, succeeded: 1 });
+    await takeExactly(other, 1);
+  }
+
+  it("leaves no pack behind if its process dies after the commit", async () => {
+    const id = await settledInside();
+    isDead = true;
+    await tx.commitTransaction();
+    now += LONG_MS;
+    expect(await other.reap({ limit: 10 })).toEqual([]);
+    await onlyTheOtherIsLeft(id);
+  });
+
+  it("leaves no pack behind if the transaction stays open for longer than the lease", async () => {
+    const id = await settledInside();
+    isDead = true;
+    now += LONG_MS;
+    expect(await other.reap({ limit: 10 })).toEqual([]);
+    now += 60_000;
+    await tx.commitTransaction();
+    expect(await other.reap({ limit: 10 })).toEqual([]);
+    await onlyTheOtherIsLeft(id);
+  });
+});

@@ -141,8 +141,8 @@ class EndWatch {
       this.#told = new Told();
     } else if (looks < 10) {
       setImmediate(() => this.#look(looks + 1));
-    } else if (looks < 100) {
-      setTimeout(() => this.#look(looks + 1), Math.min(1_000, looks)).unref();
+    } else if (looks < 160) {
+      setTimeout(() => this.#look(looks + 1), looks < 100 ? looks : 1_000).unref();
     }
   }
 }

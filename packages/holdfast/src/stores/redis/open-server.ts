@@ -122,9 +122,10 @@ async function loadIoredis(): Promise<IoredisModule> {
 
 export function checkPlace(place: RedisPlace, taker = "redisStore"): void {
   const given = (place as Partial<Record<"client" | "url", unknown>> | undefined | null) ?? {};
-  if ("client" in given ? isClientLike(given.client) : isUrl(given.url)) return;
+  const isOne = !("client" in given && "url" in given);
+  if (isOne && ("client" in given ? isClientLike(given.client) : isUrl(given.url))) return;
   throw new InvalidOptionError(
-    `${taker} takes { url } with redis://…, or { client } with a Redis or Cluster of ioredis`,
+    `${taker} takes either { url } with redis://…, or { client } with a Redis or Cluster of ioredis`,
   );
 }
 

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
+import { checkOptions } from "../../core/option-checks.ts";
 import type { Store } from "../../core/store.ts";
 import { heardBy, messageOf } from "../shared/wakeup-message.ts";
 import { Wakeups } from "../shared/wakeups.ts";
@@ -63,8 +64,8 @@ export interface RedisStore extends Store {
 const INSERTS_AT_ONCE = 2;
 
 export function redisStore(options: RedisStoreOptions): RedisStore {
+  checkStoreOptions(options);
   const { prefix = "hf", deadlineMs = 10_000, remembersMs = 3_600_000 } = options;
-  checkOptions(options);
   const keys = new Keys(prefix);
   const self = randomUUID();
   const wakeups = new Wakeups();
@@ -266,7 +267,10 @@ interface Life extends OpenServer {
   readonly reaps: Reaps;
 }
 
-function checkOptions(options: RedisStoreOptions): void {
+const OPTIONS = ["url", "client", "prefix", "wait", "deadlineMs", "remembersMs", "now"];
+
+function checkStoreOptions(options: RedisStoreOptions): void {
+  checkOptions("redisStore", options, OPTIONS);
   checkPlace(options);
   const { prefix, wait, deadlineMs, remembersMs } = options;
   if (prefix !== undefined && !/^[A-Za-z0-9_.:-]{1,64}$/.test(prefix)) {
@@ -278,6 +282,7 @@ function checkOptions(options: RedisStoreOptions): void {
     }
   }
   if (wait === undefined) return;
+  checkOptions("wait", wait, ["replicas", "timeoutMs"]);
   const isGood = wait.replicas >= 1 && wait.timeoutMs > 0 && Number.isInteger(wait.replicas);
   if (!isGood) throw new InvalidOptionError("wait takes { replicas, timeoutMs }, both 1 or more");
 }

@@ -37,6 +37,17 @@ export const spawn = chapter("spawn", {
     await takeNothing(store);
   },
 
+  "a settle carries as much as one job may spawn, wherever in the jobs it is": async ({
+    store,
+  }) => {
+    await insertOne(store);
+    const [meta, tags] = [JSON.stringify("m".repeat(15 * 1024)), ["t".repeat(200)]];
+    const children = newJobs(64, { meta, tags });
+    await settle(store, await takeOne(store), succeed(), { spawn: children });
+    await relay(store);
+    assert.deepEqual(idsOf(await takeExactly(store, 64)), idsOf(children));
+  },
+
   "a spawned job of another queue arrives there": async ({ store }) => {
     await insertOne(store);
     const child = newJob({ queue: "sms" });

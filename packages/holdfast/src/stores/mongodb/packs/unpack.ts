@@ -1,0 +1,112 @@
+/**
+ * Taking packs apart, in three steps:
+ *
+ *  1. The pack is marked (`out`). From here on it is what it is: no claim, settle or renewal fits it.
+ *  2. The documents of its jobs are inserted, as the pack says they are.
+ *  3. What is left of the pack is a stub that keeps its ids from being taken.
+ *
+ * Every prefix is harmless. A marked pack is still leased, so whoever reaps or changes one of its jobs meets it and goes on with step 2, and so does a chore; those documents that are there
+ * already count, whatever has become of them meanwhile.
+ */
+import { randomUUID } from "node:crypto";
+import { writeAll } from "../alone.ts";
+import { present, type Database } from "../database.ts";
+import type { Document } from "../driver-like.ts";
+import { jobsOf } from "./packs.ts";
+import { isPack, isStub, type JobDocument, type Pack, type Stub } from "../schema.ts";
+
+/** Whoever has marked a pack takes it apart at once; after so long somebody else does. */
+const UNDONE_AFTER_MS = 5_000;
+
+/** Packs: their documents must be inserted in a short time. */
+const AT_ONCE = 16;
+
+const ABSENT = { $exists: false };
+
+/** What must be so of a pack that is changed as one. */
+export const UNMARKED = { out: ABSENT };
+
+/** Answers the ids of those jobs that somebody's open transaction keeps from us. */
+export async function unpack(db: Database, packs: Iterable<string>): Promise<ReadonlySet<string>> {
+  const ids = [...new Set(packs)];
+  const locked = new Set<string>();
+  for (let start = 0; start < ids.length; start += AT_ONCE) {
+    const some = ids.slice(start, start + AT_ONCE);
+    for (const id of await unpackSome(db, some)) locked.add(id);
+  }
+  return locked;
+}
+
+async function unpackSome(db: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const now = await db.now();
+  const named = { _id: { $in: ids }, pack: { $exists: true } };
+  const marked = { $set: { out: now + UNDONE_AFTER_MS, v: randomUUID() } };
+  await db.updateMany("jobs", { ...named, ...UNMARKED }, marked);
+  const frozen = await db.find<Pack>("jobs", { ...named, out: { $exists: true } });
+  const singles = frozen.flatMap(jobsOf).map(singleOf);
+  const locked = await insertAll(db, singles);
+  const operations = frozen.map((pack) => reduced(pack, { locked, now, db }));
+  // Nobody needs to wait for that but who counts. A chore does it if this fails.
+  if (operations.length > 0) db.options.clearing.begin(db.bulk("jobs", operations));
+  return locked;
+}
+
+/** As it is kept from now on. */
+function singleOf({ packed: _packed, ...job }: JobDocument): Document & { _id: string } {
+  return { ...present({ ...job, v: randomUUID() }), _id: job._id };
+}
+
+/** The document of a job may be kept from us by the transaction in which it is being settled. */
+async function insertAll(
+  db: Database,
+  singles: readonly (Document & { readonly _id: string })[],
+): Promise<Set<string>> {
+  const locked = await writeAll(db, singles, (some, limits) =>
+    db.insertRepeatable("jobs", some, limits),
+  );
+  return new Set([...locked].map(({ _id }) => _id));
+}
+
+function reduced(
+  { _id, ids }: Pack,
+  {
+    locked,
+    now,
+    db,
+  }: { readonly locked: ReadonlySet<string>; readonly now: number; readonly db: Database },
+): Document {
+  const filter = { _id, pack: { $exists: true } };
+  const left = ids.filter((id) => locked.has(id)).length;
+  // It counts for those that are not there yet.
+  const rest = { n: left, left, out: now + UNDONE_AFTER_MS };
+  if (left > 0) return { updateOne: { filter, update: { $set: rest } } };
+  const stub: Stub = { _id, v: randomUUID(), ids, out: now + db.remembersMs };
+  return { replaceOne: { filter, replacement: stub } };
+}
+
+/** A chore: goes on with what others have left, and clears stubs of jobs that are forgotten. */
+export async function tidyPacks(db: Database, now: number, limit: number): Promise<void> {
+  const filter = { out: { $lte: now } };
+  const found = await db.find<Pack | Stub>("jobs", filter, { sort: { out: 1 }, limit });
+  const packs = found.filter(isPack).map(({ _id }) => _id);
+  await unpack(db, packs);
+  if (packs.length > 0) await db.options.clearing.done();
+  await shrink(db, found.filter(isStub));
+}
+
+/** A stub keeps only the ids of jobs that are there, or remembered. */
+export async function shrink(db: Database, stubs: readonly Stub[]): Promise<void> {
+  if (stubs.length === 0) return;
+  const named = { _id: { $in: stubs.flatMap(({ ids }) => ids) } };
+  const found = await db.find<{ _id: string }>("jobs", named, { projection: { _id: 1 } });
+  const there = new Set(found.map(({ _id }) => _id));
+  const out = (await db.now()) + db.remembersMs;
+  const operations = stubs.map(({ _id, ids }) => {
+    const gone = ids.filter((id) => !there.has(id));
+    const filter = { _id, pack: ABSENT };
+    // No list is left empty: the index would take all empty lists for the same.
+    if (gone.length === ids.length) return { deleteOne: { filter } };
+    return { updateOne: { filter, update: { $pullAll: { ids: gone }, $set: { out } } } };
+  });
+  await db.bulk("jobs", operations);
+}
