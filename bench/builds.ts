@@ -3,7 +3,7 @@
  * did a change cost? `npm run bench:builds -- --store sqlite --old <folder of the other dist>`.
  *
  * Prints, for each of enqueue, drain and groups, the medians of new over old: the rate, and the CPU time
- * of the process a job.
+ * of the process a job; and of the idle latency, after random pauses and back to back.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -12,10 +12,11 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { contenderNamed, isStoreName, STORE_NAMES, type StoreName } from "./contenders/index.ts";
+import { type Course, latenciesOf } from "./latencies.ts";
 import { BASE } from "./options.ts";
 import { payloadOf, payloadsOf } from "./payload.ts";
 import { Places } from "./places.ts";
-import { spreadOf } from "./statistics.ts";
+import { percentile, type Spread, spreadOf } from "./statistics.ts";
 
 const FILE = fileURLToPath(import.meta.url);
 const CALLERS = 100;
@@ -25,13 +26,21 @@ const GROUPED = 20_000;
 const GROUPS = 1_000;
 const WARM_UP = 5_000;
 const CHUNK = 1_000;
+const SAMPLES = 200;
 
 /** What one process measured: jobs a second, and microseconds of its CPU a job. */
 interface Figures {
   readonly rate: number;
   readonly cpu: number;
 }
-type Measured = Readonly<Record<"enqueue" | "drain" | "groups", Figures>>;
+/** Medians in milliseconds: after random pauses, and one job right after the other. */
+interface Latency {
+  readonly random: number;
+  readonly none: number;
+}
+type Measured = Readonly<Record<"enqueue" | "drain" | "groups", Figures>> & {
+  readonly latency: Latency;
+};
 
 interface Order {
   readonly store: StoreName;
@@ -89,7 +98,10 @@ async function child({ store, place, jobs }: Order): Promise<void> {
   const grouped = Math.round((GROUPED * share) / CHUNK) * CHUNK;
   await fill(grouped, GROUPS);
   const groups = await drainAll(grouped);
-  process.send?.({ enqueue, drain, groups } satisfies Measured);
+  const p50 = async (pauses: Course["pauses"]): Promise<number> =>
+    percentile(await latenciesOf(session, { warmJobs: 500, samples: SAMPLES, pauses }), 0.5);
+  const latency = { random: await p50("random"), none: await p50("none") };
+  process.send?.({ enqueue, drain, groups, latency } satisfies Measured);
   await session.close();
   process.disconnect?.();
 }
@@ -143,14 +155,26 @@ async function main(): Promise<void> {
   for (const what of ["enqueue", "drain", "groups"] as const) {
     const ratio = (figure: keyof Figures) =>
       spreadOf(pairs.map((pair) => pair.new[what][figure] / pair.old[what][figure]));
-    const shown = ({ median, min, max }: ReturnType<typeof ratio>) =>
-      `${median.toFixed(3)} (${min.toFixed(2)} - ${max.toFixed(2)})`;
     const now = spreadOf(pairs.map((pair) => pair.new[what].rate)).median;
     console.log(
       `${store.padEnd(9)} ${what.padEnd(8)} rate ${shown(ratio("rate"))} of before, ` +
         `CPU a job ${shown(ratio("cpu"))}; now ${Math.round(now)}/s`,
     );
   }
+  for (const pauses of ["random", "none"] as const) {
+    const ratio = spreadOf(
+      pairs.map((pair) => pair.new.latency[pauses] / pair.old.latency[pauses]),
+    );
+    const now = spreadOf(pairs.map((pair) => pair.new.latency[pauses])).median;
+    const when = pauses === "none" ? "back to back" : "after random pauses";
+    console.log(
+      `${store.padEnd(9)} latency  p50 ${shown(ratio)} of before, ${when}; now ${now.toFixed(2)} ms`,
+    );
+  }
+}
+
+function shown({ median, min, max }: Spread): string {
+  return `${median.toFixed(3)} (${min.toFixed(2)} - ${max.toFixed(2)})`;
 }
 
 const order = process.argv[2];

@@ -1,4 +1,5 @@
 /** A job system, or the raw loop, as the scenarios see it. Every measurement opens one in a process of its own. */
+import type { Store } from "../packages/holdfast/src/index.ts";
 import type { Payload } from "./payload.ts";
 
 export interface Contender {
@@ -29,10 +30,10 @@ export interface Session {
   enqueueAll(payloads: readonly Payload[], options?: BulkOptions): Promise<void>;
   /** Starts a worker; the handler does nothing but tell the scenario. Returns the way to stop it. */
   run(handler: (payload: Payload) => void): Promise<() => Promise<void>>;
-  /** Holds the jobs of a group back. Only where the contender has groups. */
-  hold?(group: string): Promise<void>;
   /** At most so many jobs of any one group at once. Only where the contender has that. */
   limitGroups?(maxActive: number): Promise<void>;
+  /** Holdfast's own: for what no peer has, and for filling it in the quickest way. */
+  readonly store?: Store;
   /** What it runs on and what it promises, read back from the open store wherever that is possible. */
   describe(): Promise<string>;
   close(): Promise<void>;
@@ -40,11 +41,10 @@ export interface Session {
 
 /** Only for contenders that have such things: the scenarios that ask for them are about Holdfast alone. */
 export interface BulkOptions {
+  /** By the place of the job in the call. */
   readonly groupOf?: ((index: number) => string) | undefined;
   readonly delayMs?: number | undefined;
 }
 
-/** How many jobs run at once, and what the raw loop leases and settles in one go. */
+/** How many jobs run at once. */
 export const CONCURRENCY = 100;
-/** What a bulk enqueue puts into one transaction; Holdfast's engine decides for itself, about the same. */
-export const BULK = 200;

@@ -1,22 +1,18 @@
 /** One way of draining, measured over one or more stretches. */
-import type { SessionSettings } from "./contender.ts";
+import type { Session, SessionSettings } from "./contender.ts";
 import type { MeasureBench, Metrics, Prefill, Size, Variant } from "./scenario.ts";
 import { StartedJobs } from "./started-jobs.ts";
-import { type Pace, Stretch } from "./stretch.ts";
+import { type Pace, Stretch, type StretchSize } from "./stretch.ts";
 
 export interface DrainOptions extends Partial<SessionSettings> {
   readonly prefill: Prefill;
   readonly stretch: StretchSize;
   /** How many stretches, each on a store that is opened anew. Default 1. */
   readonly laps?: number;
+  /** Asked of the store when all is over, and reported beside the pace. */
+  readonly afterwards?: (session: Session) => Promise<Metrics>;
   /** After the stretch the rest is run too, and it is counted who is missing and who ran twice. */
   readonly isRunToTheEnd?: boolean;
-}
-
-export interface StretchSize {
-  /** Not measured: the code gets hot, the buffers fill. */
-  readonly skip: number;
-  readonly count: number;
 }
 
 /** Left over at the end, so that nobody runs dry inside the stretch: more than anybody leases ahead. */
@@ -43,28 +39,33 @@ export function readyFor({ skip, count }: StretchSize, share = 1): number {
 async function measureDrain(bench: MeasureBench, options: DrainOptions): Promise<Metrics> {
   const { stretch: size, laps = 1, isRunToTheEnd = false, prefill } = options;
   const paces: Pace[] = [];
-  let [lost, twice] = [0, 0];
+  let losses = { lost: 0, twice: 0 };
+  let isWhole = isRunToTheEnd;
+  const more: Record<string, Metrics[string]> = {};
   for (let lap = 0; lap < laps; lap++) {
     const session = await bench.open(await bench.place());
     const stretch = new Stretch(size);
     const started = new StartedJobs(prefill.ready);
     const stop = await session.run(({ order }) => {
       started.add(order);
-      stretch.jobStarted();
+      stretch.jobsStarted();
     });
     paces.push(await stretch.done);
-    if (isRunToTheEnd) {
-      const losses = await started.losses();
-      lost += losses.lost;
-      twice += losses.twice;
+    // Of a drain that was cut off, nobody waits for the rest.
+    isWhole &&= !stretch.isCut;
+    if (isWhole) {
+      const { lost, twice } = await started.losses();
+      losses = { lost: losses.lost + lost, twice: losses.twice + twice };
     }
     await stop();
+    Object.assign(more, await options.afterwards?.(session));
     await session.close();
   }
   return {
     jobsPerSecond: rateOf(paces),
     cpuMicrosPerJob: mean(paces.map((one) => one.cpuMicrosPerJob)),
-    ...(isRunToTheEnd ? { lost, twice } : {}),
+    ...(isWhole ? losses : {}),
+    ...more,
   };
 }
 

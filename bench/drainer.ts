@@ -1,4 +1,4 @@
-/** A worker in a process of its own, which says how many jobs it has started. */
+/** Workers in a process of their own, which says how many jobs it has started. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -7,11 +7,15 @@ import { contenderNamed, type StoreName } from "./contenders/index.ts";
 const FILE = fileURLToPath(import.meta.url);
 /** So often it says so: rarely enough to cost nothing. */
 const SAID_EVERY = 50;
+/** Longer than any scenario needs it: a process that hangs is ended. */
+const PATIENCE_MS = 300_000;
 
 interface Order {
   readonly store: StoreName;
   readonly contender: string;
   readonly place: string;
+  /** How many of them. Default 1. */
+  readonly workers?: number;
 }
 
 /** Resolves once it is open; it works after `go`. */
@@ -19,7 +23,10 @@ export async function startDrainer(
   order: Order,
   onStarted: (jobs: number) => void,
 ): Promise<{ go(): void; stop(): Promise<void> }> {
-  const child = fork(FILE, [JSON.stringify(order)]);
+  const child = fork(FILE, [JSON.stringify(order)], {
+    timeout: PATIENCE_MS,
+    killSignal: "SIGKILL",
+  });
   const exited = once(child, "exit");
   const refuse = ([code]: unknown[]): never => {
     throw new Error(`a worker process ended with ${String(code)} before it began`);
@@ -29,13 +36,14 @@ export async function startDrainer(
   return {
     go: () => void child.send("go"),
     async stop() {
-      child.send("stop");
-      await exited;
+      if (child.connected) child.send("stop");
+      const [code] = await exited;
+      if (code !== 0) throw new Error(`a worker process ended with ${String(code)}`);
     },
   };
 }
 
-async function work({ store, contender, place }: Order): Promise<void> {
+async function work({ store, contender, place, workers = 1 }: Order): Promise<void> {
   const session = await (await contenderNamed(store, contender)).open(place, { keep: true });
   // Whoever asked is gone.
   const onGone = (): never => process.exit(1);
@@ -43,11 +51,13 @@ async function work({ store, contender, place }: Order): Promise<void> {
   process.send?.("ready");
   await once(process, "message");
   let started = 0;
-  const stop = await session.run(() => {
+  const onJob = (): void => {
     if (++started % SAID_EVERY === 0) process.send?.(SAID_EVERY);
-  });
+  };
+  const stops: (() => Promise<void>)[] = [];
+  for (let worker = 0; worker < workers; worker += 1) stops.push(await session.run(onJob));
   await once(process, "message");
-  await stop();
+  await Promise.all(stops.map((stop) => stop()));
   await session.close();
   process.off("disconnect", onGone);
   process.disconnect?.();

@@ -35,7 +35,7 @@ function rateOf(variant: string): Source {
   return { variant, metric: "jobsPerSecond" };
 }
 
-function ratio(of: string, { names, as, target }: Against): Line {
+export function ratio(of: string, { names, as, target }: Against): Line {
   return {
     kind: "ratio",
     label: `${of} ÷ ${as ?? names.join(", ")}`,

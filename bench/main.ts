@@ -17,7 +17,7 @@ import { scenariosOf } from "./scenarios/index.ts";
 const NAME_WIDTH = 21;
 
 async function main(options: Options): Promise<void> {
-  const { store, rounds, only, quick, json, folder } = options;
+  const { store, rounds, only, quick, json, folder, newerJobs, idleSeconds } = options;
   const startedAt = new Date();
   const machine = machineFacts(folder);
   console.log(`Holdfast benchmark, store ${store}, ${rounds} paired and interleaved rounds`);
@@ -55,7 +55,7 @@ async function main(options: Options): Promise<void> {
       if (described !== null) console.log(`  ${"".padEnd(NAME_WIDTH)}  ${described}`);
     }
     for (const scenario of scenariosOf(store).filter(({ name }) => only.has(name))) {
-      const size = { quick, rounds };
+      const size = { quick, rounds, newerJobs, idleSeconds };
       const done = await runRounds(scenario, { store, size, places, present, onProgress });
       onProgress("");
       const reported = reportLines(done);

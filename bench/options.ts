@@ -23,6 +23,8 @@ export const USAGE = `npm run bench -- --store sqlite [options]
   --only <a,b>       of the store's scenarios:
 ${STORE_NAMES.map((store) => `                     ${store}: ${scenarioNames(store).join(", ")}`).join("\n")}
   --contenders <a,b> these only, all by default
+  --newer <n>        pages: behind so many newer jobs, 200000 by default
+  --idle-seconds <n> idle: watched for so long, 60 by default
   --quick            small numbers and two rounds: proves that it runs, measures nothing
   --json <file>      where the figures go, bench/results/<store>-<time>.json by default
   --folder <path>    on which file system, the system's temporary folder by default
@@ -31,6 +33,8 @@ ${STORE_NAMES.map((store) => `                     ${store}: ${scenarioNames(sto
 export interface Options {
   readonly store: StoreName;
   readonly rounds: number;
+  readonly newerJobs: number;
+  readonly idleSeconds: number;
   readonly only: ReadonlySet<string>;
   /** Null for all. */
   readonly contenders: ReadonlySet<string> | null;
@@ -49,6 +53,8 @@ export function parseOptions(args: readonly string[]): Options {
       rounds: { type: "string" },
       only: { type: "string" },
       contenders: { type: "string" },
+      newer: { type: "string", default: "200000" },
+      "idle-seconds": { type: "string", default: "60" },
       quick: { type: "boolean", default: false },
       json: { type: "string" },
       folder: { type: "string", default: tmpdir() },
@@ -59,8 +65,7 @@ export function parseOptions(args: readonly string[]): Options {
   if (store === undefined || !isStoreName(store)) {
     throw new Error(`--store must be one of ${STORE_NAMES.join(", ")}`);
   }
-  const rounds = Number(values.rounds ?? (quick ? 2 : 7));
-  if (!Number.isInteger(rounds) || rounds < 1) throw new Error("--rounds takes a whole number");
+  const rounds = whole("rounds", values.rounds ?? (quick ? "2" : "7"));
   const only = new Set(values.only?.split(",") ?? scenarioNames(store));
   for (const name of only) {
     if (!scenarioNames(store).includes(name)) {
@@ -73,6 +78,8 @@ export function parseOptions(args: readonly string[]): Options {
   return {
     store,
     rounds,
+    newerJobs: whole("newer", values.newer),
+    idleSeconds: whole("idle-seconds", values["idle-seconds"]),
     only,
     contenders: values.contenders === undefined ? null : new Set(values.contenders.split(",")),
     quick,
@@ -80,6 +87,12 @@ export function parseOptions(args: readonly string[]): Options {
     folder: resolve(BASE, folder),
     appendfsync,
   };
+}
+
+function whole(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} takes a whole number`);
+  return value;
 }
 
 function scenarioNames(store: StoreName): string[] {

@@ -59,8 +59,9 @@ function reportLine(
     }
     case "totals": {
       const totals = [...samples].flatMap(([variant, all]) => {
-        const counts = all.map((metrics) => metrics[line.metric]);
-        const sum = (so: number, count: Metrics[string] | undefined): number => so + Number(count);
+        // A drain that was cut off has none.
+        const counts = all.flatMap((metrics) => metrics[line.metric] ?? []);
+        const sum = (so: number, count: number): number => so + count;
         return counts[0] === undefined ? [] : [[variant, counts.reduce(sum, 0)] as const];
       });
       if (totals.length === 0) return null;

@@ -52,6 +52,7 @@ export async function runRounds(scenario: Scenario, options: RoundsOptions): Pro
   return { scenario, rounds, samples, tookMs: performance.now() - beganAt };
 }
 
-function jobsIn({ ready, held = 0, delayed = 0, finished = 0 }: Prefill): number {
-  return ready + held + delayed + finished;
+function jobsIn({ ready, held, delayed = 0, finished = 0, queues = 0, past }: Prefill): number {
+  const others = (held?.jobs ?? 0) + delayed + finished + queues;
+  return ready + others + (past ? past.dead + past.newer : 0);
 }

@@ -19,6 +19,10 @@ export interface Scenario {
 export interface Size {
   readonly quick: boolean;
   readonly rounds: number;
+  /** Of `pages`: so many succeeded jobs are newer than the dead ones. */
+  readonly newerJobs: number;
+  /** Of `idle`. */
+  readonly idleSeconds: number;
 }
 
 export interface Variant {
@@ -39,12 +43,16 @@ export interface Prefill {
   readonly groups?: number;
   /** At most so many of each group at once. */
   readonly perGroup?: number;
-  /** Further jobs, in ten groups that are held. */
-  readonly held?: number;
+  /** Further jobs, spread over so many lines that are held. */
+  readonly held?: { readonly jobs: number; readonly lines: number };
   /** Further jobs, due tomorrow. */
   readonly delayed?: number;
   /** Further jobs, which were run. */
   readonly finished?: number;
+  /** So many other queues that each had one job, which is over. */
+  readonly queues?: number;
+  /** Further jobs that are dead, and then, newer than all of them, further jobs that succeeded. */
+  readonly past?: { readonly dead: number; readonly newer: number };
   /** Used in place instead of copied, because copying it would take longer than the measurement. */
   readonly inPlace?: boolean;
 }

@@ -2,6 +2,8 @@
  * Times a stretch of a drain: from the start of job number `skip` to the start of job number
  * `skip + count`, with more work behind it. So every contender is measured in full swing, and what is
  * leased or settled at one edge of the stretch is made up for at the other.
+ *
+ * A drain that is far too slow is cut off: then its pace is that of the jobs it did start.
  */
 export interface Pace {
   readonly jobsPerSecond: number;
@@ -9,26 +11,63 @@ export interface Pace {
   readonly cpuMicrosPerJob: number;
 }
 
+export interface StretchSize {
+  /** Not measured: the code gets hot, the buffers fill. */
+  readonly skip: number;
+  readonly count: number;
+  /** So long at most, from the beginning on. Default: as long as it takes. */
+  readonly mostMs?: number;
+}
+
 export class Stretch {
-  readonly #skip: number;
-  readonly #end: number;
-  readonly #count: number;
+  readonly #size: StretchSize;
+  readonly #whole = new Stopwatch();
   readonly #watch = new Stopwatch();
+  readonly #timer: NodeJS.Timeout | undefined;
   #started = 0;
+  /** How many had started when the stretch began. */
+  #from: number | null = null;
+  #isOver = false;
+  #isCut = false;
   #finish: (pace: Pace) => void = () => {};
   readonly done: Promise<Pace>;
 
-  constructor({ skip, count }: { readonly skip: number; readonly count: number }) {
-    this.#skip = skip;
-    this.#count = count;
-    this.#end = skip + count;
+  constructor(size: StretchSize) {
+    this.#size = size;
+    this.#whole.start();
     this.done = new Promise((resolve) => (this.#finish = resolve));
+    if (size.mostMs !== undefined) this.#timer = setTimeout(() => this.#cut(), size.mostMs);
   }
 
-  jobStarted(): void {
-    this.#started += 1;
-    if (this.#started === this.#skip + 1) this.#watch.start();
-    else if (this.#started === this.#end + 1) this.#finish(this.#watch.pace(this.#count));
+  /** It took too long, and the rest of the work is still there. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  jobsStarted(jobs = 1): void {
+    this.#started += jobs;
+    if (this.#from === null) {
+      if (this.#started <= this.#size.skip) return;
+      this.#from = this.#started;
+      this.#watch.start();
+    } else if (this.#started - this.#from >= this.#size.count) this.#end();
+  }
+
+  #cut(): void {
+    this.#isCut = true;
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    // Cut off before it was in full swing: then all that it did is measured.
+    const pace =
+      this.#from === null || this.#from === this.#started
+        ? this.#whole.pace(this.#started)
+        : this.#watch.pace(this.#started - this.#from);
+    this.#finish(pace);
   }
 }
 

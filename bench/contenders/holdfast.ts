@@ -14,7 +14,8 @@ const DIST =
 /** Builds from before the option was called `group`. */
 const OPTIONS = new URL("core/enqueue-options.js", DIST);
 const isOlder = existsSync(OPTIONS) && readFileSync(OPTIONS, "utf8").includes("groupKey");
-const QUEUE = "bench";
+/** Where its jobs are. */
+export const QUEUE = "bench";
 
 export type AnyStore = frontDoor.Store;
 /** Makes the store from the module that exports it. */
@@ -29,16 +30,17 @@ export function holdfastOn<Door>(store: string, makeStore: MakeStore<Door>): Con
     async open(place, { keep, wrap, concurrency }) {
       const { Holdfast } = (await import(new URL("index.js", DIST).href)) as typeof frontDoor;
       const door = (await import(storeFile.href)) as Door;
+      const own = makeStore(door, place);
       const hf = new Holdfast({
-        store: wrap ? wrap(makeStore(door, place)) : makeStore(door, place),
+        store: wrap ? wrap(own) : own,
         ...(keep ? {} : { retention: { succeeded: { maxAgeMs: 0 } } }),
       });
-      return sessionOf(hf, concurrency ?? CONCURRENCY);
+      return { ...sessionOf(hf, concurrency ?? CONCURRENCY), store: own };
     },
   };
 }
 
-function sessionOf(hf: frontDoor.Holdfast, concurrency: number): Session {
+function sessionOf(hf: frontDoor.Holdfast, concurrency: number): Omit<Session, "store"> {
   let handle: (payload: Payload) => void = () => {};
   const job = hf.define({
     type: JOB_TYPE,
@@ -66,7 +68,6 @@ function sessionOf(hf: frontDoor.Holdfast, concurrency: number): Session {
       const worker = await hf.work({ queues: [QUEUE], concurrency });
       return () => worker.stop();
     },
-    hold: (group) => hf.pause({ queue: QUEUE, group }, { reason: "benchmark" }),
     async limitGroups(maxActive) {
       await hf.limit(QUEUE, { maxActivePerGroup: maxActive });
     },

@@ -1,6 +1,6 @@
 /**
  * The ceiling: the work of a job queue as a careful programmer would write it by hand on Redis, and
- * nothing else: three Lua scripts, 100 jobs a call. Its rates are what a queue with these promises
+ * nothing else: three Lua scripts, a batch a call. Its rates are what a queue with these promises
  * could reach at most; Holdfast's are reported as a share of them.
  *
  * It keeps what makes a queue safe: a UUIDv7 id that cannot be stored twice, an order by priority and

@@ -1,12 +1,5 @@
-/**
- * How long an idle system takes from the call of enqueue to the start of the handler: in one process,
- * and with the producer in another. One job at a time, with a random pause before each, so that nobody
- * gains by polling in step.
- */
-import { setTimeout as pause } from "node:timers/promises";
-import type { Session } from "../contender.ts";
-import type { Payload } from "../payload.ts";
-import { payloadOf, sharedNow } from "../payload.ts";
+/** The latency of an idle system: in one process, and with the producer in another. */
+import { type Course, latenciesOf } from "../latencies.ts";
 import { startProducer } from "../producer.ts";
 import type { Line, MeasureBench, Metrics, Scenario, Size, Target, Variant } from "../scenario.ts";
 import { percentile } from "../statistics.ts";
@@ -17,13 +10,18 @@ export interface LatencyScenario {
   readonly target?: Target;
   /** As a multiple of a peer's. */
   readonly multiple?: { readonly of: string; readonly target: Target };
+  /** Also one job right after the other, for Holdfast and the peer of `multiple`. */
+  readonly backToBack?: boolean;
 }
+
+type From = "same process" | "two processes";
+const BACK_TO_BACK = " back to back";
 
 export function latency(scenario: LatencyScenario): Scenario {
   return {
     name: "latency",
     title: "idle latency from enqueue to the handler's start, same process",
-    variants: (size) => variantsOf(scenario.peers, size, "same process"),
+    variants: (size) => variantsOf(scenario, size, "same process"),
     lines: latencyLines(scenario),
   };
 }
@@ -32,84 +30,61 @@ export function latencyAcross(scenario: LatencyScenario): Scenario {
   return {
     name: "latency-across",
     title: "idle latency from enqueue to the handler's start, producer in another process",
-    variants: (size) => variantsOf(scenario.peers, size, "two processes"),
+    variants: (size) => variantsOf(scenario, size, "two processes"),
     lines: latencyLines(scenario),
   };
 }
 
-const WARM_TOGETHER = 50;
-const WARM_SAMPLES = 20;
-
-function variantsOf(
-  peers: readonly string[],
-  { quick }: Size,
-  from: "same process" | "two processes",
-): Variant[] {
+function variantsOf(scenario: LatencyScenario, { quick }: Size, from: From): Variant[] {
   const sizes = quick ? { warmJobs: 100, samples: 20 } : { warmJobs: 2_000, samples: 250 };
-  return [...peers, "holdfast"].map((contender) => ({
-    label: contender,
+  const variant = (contender: string, pauses: Course["pauses"]): Variant => ({
+    label: pauses === "none" ? contender + BACK_TO_BACK : contender,
     contender,
-    measure: (bench) => measure(bench, { ...sizes, from }),
-  }));
+    measure: (bench) => measure(bench, { ...sizes, pauses }, from),
+  });
+  return [
+    ...[...scenario.peers, "holdfast"].map((name) => variant(name, "random")),
+    ...backToBackOf(scenario).map((name) => variant(name, "none")),
+  ];
 }
 
-interface Course {
-  /** Run through first, some at a time: an idle system has been up for long, and its code is compiled. */
-  readonly warmJobs: number;
-  readonly samples: number;
-  readonly from: "same process" | "two processes";
+function backToBackOf({ backToBack = false, multiple }: LatencyScenario): string[] {
+  return backToBack ? [...(multiple ? [multiple.of] : []), "holdfast"] : [];
 }
 
-async function measure(bench: MeasureBench, { warmJobs, samples, from }: Course): Promise<Metrics> {
+async function measure(bench: MeasureBench, course: Course, from: From): Promise<Metrics> {
+  const { store, contender } = bench;
   const place = await bench.place();
   const session = await bench.open(place);
-  let arrived: (payload: Payload, at: number) => void = () => {};
-  const stop = await session.run((payload) => arrived(payload, sharedNow()));
-  const { store, contender } = bench;
   const producer =
     from === "two processes" ? await startProducer({ store, contender, place }) : null;
-  await warmUp(session, { jobs: warmJobs, onArrival: (then) => (arrived = then) });
-  const tookMs: number[] = [];
-  for (let order = 0; order < WARM_SAMPLES + samples; order++) {
-    await pause(2 + Math.random() * 16);
-    const took = new Promise<number>((resolve) => {
-      arrived = (payload, at) => payload.order === order && resolve(at - payload.at);
-    });
-    if (producer) producer.enqueue(order);
-    else await session.enqueue(payloadOf(order, sharedNow()));
-    tookMs.push(await took);
-  }
+  const tookMs = await latenciesOf(session, { ...course, enqueue: producer?.enqueue });
   await producer?.stop();
-  await stop();
   await session.close();
-  const measured = tookMs.slice(WARM_SAMPLES);
-  return { p50Ms: percentile(measured, 0.5), p99Ms: percentile(measured, 0.99) };
+  return { p50Ms: percentile(tookMs, 0.5), p99Ms: percentile(tookMs, 0.99) };
 }
 
-async function warmUp(
-  session: Session,
-  { jobs, onArrival }: { readonly jobs: number; onArrival(then: () => void): void },
-): Promise<void> {
-  for (let done = 0; done < jobs; done += WARM_TOGETHER) {
-    let left = WARM_TOGETHER;
-    const ran = new Promise<void>((resolve) => onArrival(() => --left === 0 && resolve()));
-    const orders = Array.from({ length: WARM_TOGETHER }, () => -1);
-    await Promise.all(orders.map((order) => session.enqueue(payloadOf(order, sharedNow()))));
-    await ran;
-  }
-}
-
-function latencyLines({ peers, target, multiple }: LatencyScenario): Line[] {
-  const p50 = (variant: string) => ({ variant, metric: "p50Ms" });
+function latencyLines(scenario: LatencyScenario): Line[] {
+  const { peers, target, multiple } = scenario;
+  const again = backToBackOf(scenario).map((name) => name + BACK_TO_BACK);
   const lines: Line[] = [
     ...peers.flatMap((name) => [figure(name, "p50"), figure(name, "p99")]),
     { ...figure("holdfast", "p50"), ...(target ? { target } : {}) },
     figure("holdfast", "p99"),
+    ...again.flatMap((name) => [figure(name, "p50"), figure(name, "p99")]),
   ];
   if (!multiple) return lines;
-  const label = `holdfast p50 ÷ ${multiple.of} p50`;
-  const by = [p50(multiple.of)];
-  return [...lines, { kind: "ratio", label, of: p50("holdfast"), by, target: multiple.target }];
+  const suffixes = again.length > 0 ? ["", BACK_TO_BACK] : [""];
+  return [...lines, ...suffixes.map((suffix) => multipleLine(multiple, suffix))];
+}
+
+function multipleLine(
+  { of, target }: NonNullable<LatencyScenario["multiple"]>,
+  suffix: string,
+): Line {
+  const p50 = (contender: string) => ({ variant: contender + suffix, metric: "p50Ms" });
+  const label = `holdfast p50 ÷ ${of} p50${suffix && `,${suffix}`}`;
+  return { kind: "ratio", label, of: p50("holdfast"), by: [p50(of)], target };
 }
 
 function figure(variant: string, percent: "p50" | "p99"): Line & { readonly kind: "figure" } {

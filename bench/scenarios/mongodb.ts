@@ -1,9 +1,11 @@
 import type { Scenario } from "../scenario.ts";
-import { groups, waiting } from "./backlog.ts";
+import { capped, groups, held, waiting } from "./backlog.ts";
 import { drain } from "./drain.ts";
 import { bulk, enqueue } from "./enqueue.ts";
 import { latency } from "./latency.ts";
+import { pages } from "./pages.ts";
 import { processes } from "./processes.ts";
+import { queues } from "./queues.ts";
 
 const ALL = ["raw", "agenda", "holdfast"];
 
@@ -22,7 +24,11 @@ export const MONGODB_SCENARIOS: readonly Scenario[] = [
     keep: true,
   }),
   latency({ peers: [] }),
-  processes,
+  processes(0.8),
   waiting,
   groups(0.4),
+  capped,
+  held,
+  queues,
+  pages,
 ];

@@ -1,9 +1,13 @@
 import type { Scenario } from "../scenario.ts";
-import { beside, groups, waiting } from "./backlog.ts";
+import { beside, capped, groups, held, waiting } from "./backlog.ts";
 import { drain } from "./drain.ts";
 import { bulk, enqueue } from "./enqueue.ts";
+import { idle } from "./idle.ts";
 import { latency } from "./latency.ts";
+import { pages } from "./pages.ts";
 import { pinned } from "./pinned.ts";
+import { processes } from "./processes.ts";
+import { queues } from "./queues.ts";
 
 const BY_DEFAULT = ["graphile-worker", "pg-boss"];
 const TUNED = ["graphile-worker tuned", "pg-boss batches"];
@@ -44,6 +48,12 @@ export const POSTGRES_SCENARIOS: readonly Scenario[] = [
   }),
   waiting,
   groups(0.7),
+  capped,
+  held,
+  queues,
+  pages,
+  processes(0.8),
   beside,
   pinned,
+  idle,
 ];

@@ -1,8 +1,11 @@
 import type { Scenario } from "../scenario.ts";
-import { groups, waiting } from "./backlog.ts";
+import { capped, groups, held, waiting } from "./backlog.ts";
 import { drain } from "./drain.ts";
 import { bulk, enqueue } from "./enqueue.ts";
 import { latency } from "./latency.ts";
+import { pages } from "./pages.ts";
+import { processes } from "./processes.ts";
+import { queues } from "./queues.ts";
 
 const ALL = ["raw", "bullmq", "bee-queue", "holdfast"];
 const AGAINST_BULLMQ = { names: ["bullmq"], target: { atLeast: 2.5 } };
@@ -23,8 +26,14 @@ export const REDIS_SCENARIOS: readonly Scenario[] = [
   }),
   latency({
     peers: ["bullmq", "bee-queue"],
-    multiple: { of: "bullmq", target: { atMost: 1.2 } },
+    multiple: { of: "bullmq", target: { atMost: 1.1 } },
+    backToBack: true,
   }),
   waiting,
   groups(0.7, { withCap: true }),
+  capped,
+  held,
+  queues,
+  pages,
+  processes(0.8),
 ];

@@ -1,8 +1,11 @@
-import { groups, held, waiting } from "./backlog.ts";
+import { capped, groups, held, waiting } from "./backlog.ts";
 import { drain } from "./drain.ts";
 import { bulk, enqueue } from "./enqueue.ts";
 import { latency, latencyAcross } from "./latency.ts";
 import { memory } from "./memory.ts";
+import { pages } from "./pages.ts";
+import { processes } from "./processes.ts";
+import { queues } from "./queues.ts";
 import type { Scenario } from "../scenario.ts";
 
 const ALL = ["raw", "plainjob", "holdfast"];
@@ -34,6 +37,11 @@ export const SQLITE_SCENARIOS: readonly Scenario[] = [
   latencyAcross({ peers: ["plainjob"], target: { below: 25 } }),
   waiting,
   groups(0.7),
+  capped,
   held,
+  queues,
+  pages,
+  // One writer at a time: processes take turns, and turns cost.
+  processes(0.6),
   memory,
 ];

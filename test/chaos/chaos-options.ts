@@ -9,6 +9,8 @@ export interface ChaosOptions extends StrikeCounts {
   readonly workers: number;
   readonly jobs: number;
   readonly concurrency: number;
+  /** Of a hundred jobs so many settle in a transaction of their handler. */
+  readonly transactions: number;
   readonly leaseMs: number;
   /** The length of the longer jobs is in parts of this; the longest outlast a lease. */
   readonly unitMs: number;
@@ -24,7 +26,10 @@ export interface ChaosOptions extends StrikeCounts {
   readonly keep: boolean;
 }
 
-type Settings = Omit<ChaosOptions, keyof StrikeCounts | "store" | "seed" | "healMs">;
+type Settings = Omit<
+  ChaosOptions,
+  keyof StrikeCounts | "store" | "seed" | "healMs" | "transactions"
+>;
 
 /** Four processes, a lease as everybody has it, a few minutes. */
 const FULL: Settings = {
@@ -60,12 +65,15 @@ export function defaultsFor(
   store: ChaosStoreName,
   { isQuick }: { readonly isQuick: boolean },
 ): Omit<ChaosOptions, "seed"> {
-  const { full, quick, healMs } = chaosPlan(store);
-  if (!isQuick) return { store, ...FULL, ...full, healMs };
+  const { full, quick, healMs, transactions } = chaosPlan(store);
+  if (!isQuick) return { store, ...FULL, ...full, healMs, transactions: transactions?.full ?? 0 };
   const isServer = quick.outages > 0;
   const settings = { ...QUICK, ...(isServer && QUICK_SERVER) };
   const recoveryMs = settings.recoveryMs * QUICK_PATIENCE;
-  return { store, ...settings, ...quick, recoveryMs, healMs: healMs * QUICK_PATIENCE };
+  return {
+    ...{ store, ...settings, ...quick, recoveryMs, healMs: healMs * QUICK_PATIENCE },
+    transactions: transactions?.quick ?? 0,
+  };
 }
 
 export const USAGE = `npm run chaos -- --store ${CHAOS_STORES.join("|")} [options]
@@ -73,6 +81,10 @@ npm run chaos -- --all [options]
   --workers N  --jobs N  --kills N  --stops N  --terms N  --producer-kills N
   --faults N   cut off one process: cut, hole, slow, deaf
   --restarts N  --server-kills N  --outages N
+  --failovers N    redis-failover: planned, behind an address that follows the primary
+  --moves N        redis-cluster: slots to and fro, and a node more
+  --transactions N postgres, mongodb: of a hundred jobs so many settle in a transaction
+  --commit-kills N of workers right after such a commit
   --seed N     draw the same jobs and strikes again
   --quick      a short lease and few strikes: about half a minute
   --keep       leave the store and the witnesses where they are`;
@@ -86,6 +98,7 @@ export function parseOptions(args: readonly string[], drawnSeed: number): ChaosO
     options: {
       ...{ store: text, workers: text, jobs: text, kills: text, stops: text, terms: text },
       ...{ "producer-kills": text, faults: text, restarts: text, "server-kills": text },
+      ...{ failovers: text, moves: text, transactions: text, "commit-kills": text },
       ...{ outages: text, seed: text, all: flag, cluster: flag, quick: flag, keep: flag },
     },
   });
@@ -113,6 +126,10 @@ export function parseOptions(args: readonly string[], drawnSeed: number): ChaosO
       restarts: whole("restarts", defaults.restarts),
       serverKills: whole("server-kills", defaults.serverKills),
       outages: whole("outages", defaults.outages),
+      failovers: whole("failovers", defaults.failovers),
+      moves: whole("moves", defaults.moves),
+      transactions: whole("transactions", defaults.transactions),
+      commitKills: whole("commit-kills", defaults.commitKills),
       keep: values.keep ?? false,
     };
   });

@@ -5,6 +5,7 @@
  * and the server itself is struck through `halt` and `resume`.
  */
 import type { Store } from "../../packages/holdfast/src/index.ts";
+import type { CallersTransaction } from "../../packages/holdfast/src/testing/conformance/scenario.ts";
 import type { StrikeCounts } from "./strikes.ts";
 
 export interface ChaosStore {
@@ -12,6 +13,14 @@ export interface ChaosStore {
   start(folder: string): Promise<StartedStore>;
   /** In every process: the store at the URL. */
   open(url: string): Store;
+  /** In a worker's process: the store, and the way to transactions that it takes part in. */
+  openWithTransactions?(url: string): ChaosTransactions;
+}
+
+/** Nobody closes it: it ends with its process. */
+export interface ChaosTransactions {
+  readonly store: Store;
+  begin(): Promise<CallersTransaction>;
 }
 
 export interface StartedStore {
@@ -35,6 +44,10 @@ export interface ChaosServer {
   halt(how: "fast" | "kill"): Promise<void>;
   /** Starts again what was ended. Resolves when the store can be written to. */
   resume(): Promise<void>;
+  /** Makes the replica the primary, in order, and lets the address follow. */
+  failOver?(): Promise<void>;
+  /** Moves what the store uses to other nodes, while it is used; the first time to a node that it adds. */
+  moveSlots?(): Promise<void>;
 }
 
 /** What a run does by default, in full and in the short form that belongs to the tests. */
@@ -43,17 +56,20 @@ export interface ChaosPlan {
   readonly quick: StrikeCounts;
   /** How soon every worker must take a new job after the store is within its reach again. */
   readonly healMs: number;
+  /** Of a hundred jobs so many settle in a transaction of their handler. */
+  readonly transactions?: { readonly full: number; readonly quick: number };
 }
 
-const NO_SERVER = { faults: 0, restarts: 0, serverKills: 0, outages: 0 };
+const NONE_OF_SOME = { commitKills: 0, failovers: 0, moves: 0 };
+const NO_SERVER = { faults: 0, restarts: 0, serverKills: 0, outages: 0, ...NONE_OF_SOME };
 const ON_SERVERS: ChaosPlan = {
   full: {
     ...{ kills: 20, stops: 5, terms: 3, producerKills: 3 },
-    ...{ faults: 10, restarts: 3, serverKills: 1, outages: 1 },
+    ...{ faults: 10, restarts: 3, serverKills: 1, outages: 1, ...NONE_OF_SOME },
   },
   quick: {
     ...{ kills: 3, stops: 1, terms: 1, producerKills: 1 },
-    ...{ faults: 4, restarts: 1, serverKills: 1, outages: 1 },
+    ...{ faults: 4, restarts: 1, serverKills: 1, outages: 1, ...NONE_OF_SOME },
   },
   healMs: 5_000,
 };
@@ -69,7 +85,11 @@ const STORES = {
   },
   postgres: {
     load: async () => (await import("./stores/postgres.ts")).postgres,
-    plan: ON_SERVERS,
+    plan: {
+      ...ON_SERVERS,
+      full: { ...ON_SERVERS.full, commitKills: 5 },
+      transactions: { full: 5, quick: 5 },
+    },
   },
   redis: {
     load: async () => (await import("./stores/redis.ts")).redis,
@@ -77,15 +97,30 @@ const STORES = {
   },
   "redis-cluster": {
     load: async () => (await import("./stores/redis.ts")).redisCluster,
-    plan: ON_SERVERS,
+    plan: {
+      full: { ...ON_SERVERS.full, moves: 6 },
+      // Until the store says TRYAGAIN where it must, moves are for the full run.
+      quick: ON_SERVERS.quick,
+      healMs: 10_000,
+    },
+  },
+  "redis-failover": {
+    load: async () => (await import("./stores/redis-failover.ts")).redisFailover,
+    plan: {
+      full: { ...ON_SERVERS.full, restarts: 0, serverKills: 0, failovers: 5 },
+      quick: { ...ON_SERVERS.quick, restarts: 0, serverKills: 0, failovers: 2 },
+      healMs: 10_000,
+    },
   },
   mongodb: {
     load: async () => (await import("./stores/mongodb.ts")).mongodb,
     plan: {
-      full: { ...ON_SERVERS.full, restarts: 0, serverKills: 3 },
+      full: { ...ON_SERVERS.full, restarts: 0, serverKills: 3, commitKills: 10 },
       quick: { ...ON_SERVERS.quick, restarts: 0 },
       // From the election on.
       healMs: 10_000,
+      // In the quick run once a job that was settled in a transaction is over with it.
+      transactions: { full: 5, quick: 0 },
     },
   },
 } satisfies Record<string, { load: () => Promise<ChaosStore>; plan: ChaosPlan }>;

@@ -76,7 +76,7 @@ export class Chaos {
     const onTrouble = (error: Error) => void (this.#trouble ??= error);
     const shared = { network, witness, prober, onTrouble };
     this.#striker = new Striker({
-      ...{ fleet, watch: this.#watch, folder, leaseMs: options.leaseMs },
+      ...{ fleet, watch: this.#watch, folder, leaseMs: options.leaseMs, prober },
       network: new NetworkStriker({ ...shared, fleet, folder }),
       server: server ? new ServerStriker({ ...shared, server }) : null,
       bait: () => {
@@ -87,7 +87,7 @@ export class Chaos {
   }
 
   async run(): Promise<void> {
-    const { options, fleet, witness } = this.#parts;
+    const { options, witness } = this.#parts;
     witness.saw({ what: "clock", wallMs: Date.now() });
     try {
       const places = Array.from({ length: options.workers }, (_, place) => place);
@@ -96,7 +96,7 @@ export class Chaos {
       const producing = Array.from({ length: PRODUCERS }, (_, at) => this.#keepProducing(at));
       await this.#strikeAll();
       await this.#allHealed();
-      await this.#until(() => fleet.alive("producer").length === 0);
+      await this.#allProduced();
       await Promise.all(producing);
       await this.#drain();
       this.#isEnding = true;
@@ -140,9 +140,10 @@ export class Chaos {
 
   async #childOptions(name: string, file: string) {
     const { folder, started, options, network } = this.#parts;
-    const { store, seed, leaseMs, unitMs } = options;
+    const { store, seed, leaseMs, unitMs, transactions } = options;
     const routes = await network.open(name);
-    return { name, file, store, url: started.url, routes, folder, seed, leaseMs, unitMs };
+    const jobs = { seed, leaseMs, unitMs, transactions };
+    return { name, file, store, url: started.url, routes, folder, ...jobs };
   }
 
   #closeRoutes(name: string): void {
@@ -170,6 +171,19 @@ export class Chaos {
     const healing = this.#striker.allHealed().then(() => (isHealed = true));
     await this.#until(() => isHealed);
     await healing;
+  }
+
+  /** A producer that the store refuses for ever is replaced by one that begins anew, as a supervisor would. */
+  async #allProduced(): Promise<void> {
+    const { options, fleet } = this.#parts;
+    let until = monotonicMs() + 3 * options.leaseMs + 30_000;
+    await this.#until(() => {
+      if (monotonicMs() >= until) {
+        for (const { name } of fleet.running("producer")) fleet.kill(name);
+        until = Infinity;
+      }
+      return fleet.alive("producer").length === 0;
+    });
   }
 
   /** Everything that can end must end, in a time that is generous for the longest retry and crash. */

@@ -1,6 +1,6 @@
 /** What every child process of the harness needs, whatever its part. */
 import { Holdfast, type Logger } from "../../packages/holdfast/src/index.ts";
-import { chaosStore, type ChaosStoreName } from "./chaos-store.ts";
+import { chaosStore, type ChaosStoreName, type ChaosTransactions } from "./chaos-store.ts";
 import { routeConnections, type Routes } from "./route-connections.ts";
 import { Witness } from "./witness.ts";
 import { witnessedStore } from "./witnessed-store.ts";
@@ -18,6 +18,8 @@ export interface ChildOptions {
   readonly seed: number;
   readonly leaseMs: number;
   readonly unitMs: number;
+  /** Of a hundred jobs so many settle in a transaction. */
+  readonly transactions: number;
 }
 
 /** Enough to find the place. */
@@ -27,6 +29,8 @@ export interface Child<Options extends ChildOptions> {
   readonly options: Options;
   readonly witness: Witness;
   readonly hf: Holdfast;
+  /** Null: no job of this run settles in one. */
+  readonly transactions: ChaosTransactions | null;
 }
 
 export async function beginChild<Options extends ChildOptions>(): Promise<Child<Options>> {
@@ -37,9 +41,12 @@ export async function beginChild<Options extends ChildOptions>(): Promise<Child<
   process.stdin.on("end", () => process.exit(3)).resume();
   const witness = new Witness(options.folder, { by: options.name, file: options.file });
   routeConnections(options.routes);
-  const store = (await chaosStore(options.store)).open(options.url);
+  const kind = await chaosStore(options.store);
+  const hasTransactions = options.transactions > 0;
+  const transactions = (hasTransactions && kind.openWithTransactions?.(options.url)) || null;
+  const store = transactions?.store ?? kind.open(options.url);
   const hf = new Holdfast({ store: witnessedStore(store, witness), logger: toWitness(witness) });
-  return { options, witness, hf };
+  return { options, witness, hf, transactions };
 }
 
 /** Tells the harness that this process does its part now. */

@@ -57,6 +57,10 @@ export const spawned = defineJob<ChaosPayload, ChaosResult>({
   type: "spawned",
   queue: SIDE_QUEUE,
 });
+/** Settles in a transaction of its handler, which commits or, the first time, may roll back. */
+export const within = defineJob<ChaosPayload, ChaosResult>({ ...TOUGH, type: "within" });
+/** The same, with a transaction that is open for longer than the lease. */
+export const withinLong = defineJob<ChaosPayload, ChaosResult>({ ...TOUGH, type: "within-long" });
 /** The ordinary limits: three crashes are too many. */
 export const fragile = defineJob<ChaosPayload, ChaosResult>({ type: "fragile", queue: QUEUE });
 /** Never runs twice, unless its start was taken back. */
@@ -72,7 +76,7 @@ export const doomed = defineJob<ChaosPayload, ChaosResult>({ ...TOUGH, type: "do
 
 export const CONTRACTS = [
   ...[quick, slow, long, stubborn, flaky, hung, snoozing, stepping, saving, spawning, spawned],
-  ...[fragile, single, probe, doomed],
+  ...[within, withinLong, fragile, single, probe, doomed],
 ];
 
 /** Why a job of this type may be dead; every other must succeed. */
@@ -88,7 +92,9 @@ export function mayDieOf(type: string): readonly string[] {
  * for the store to take a step or a checkpoint: they hear of it when that call ends.
  */
 export function endsAtOnce(type: string): boolean {
-  return ![stubborn, stepping, saving, snoozing].some((contract) => contract.type === type);
+  return ![stubborn, stepping, saving, snoozing, within, withinLong].some(
+    (contract) => contract.type === type,
+  );
 }
 
 export const CHILDREN = 2;

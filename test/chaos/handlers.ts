@@ -4,20 +4,27 @@ import {
   PermanentError,
   type Handler,
   type Holdfast,
+  type Intent,
   type RunningJob,
 } from "../../packages/holdfast/src/index.ts";
 import * as jobs from "./contracts.ts";
 import type { ChaosPayload, ChaosResult } from "./contracts.ts";
+import type { ChaosTransactions } from "./chaos-store.ts";
+import { settleWithin } from "./settle-within.ts";
 import type { Witness } from "./witness.ts";
 
-type ChaosJob = RunningJob<ChaosPayload>;
+type ChaosJob = RunningJob<ChaosPayload, ChaosResult>;
 /** Returns nothing: the result is the same for all. An intent is returned as it is. */
-type Body = (job: ChaosJob) => unknown;
+type Body = (job: ChaosJob) => Promise<Intent | void>;
 
 const STEPS = ["first", "second", "third"];
 const ROWS = 4;
 
-export function handleAll(hf: Holdfast, witness: Witness): void {
+export function handleAll(
+  hf: Holdfast,
+  witness: Witness,
+  transactions: ChaosTransactions | null,
+): void {
   const handle = (contract: (typeof jobs.CONTRACTS)[number], body: Body) =>
     hf.handle(contract, witnessed(witness, body));
   const takeTime: Body = ({ payload, signal }) => pause(payload.ms, undefined, { signal });
@@ -59,6 +66,9 @@ export function handleAll(hf: Holdfast, witness: Witness): void {
     // What a failed attempt spawned must not exist.
     if (job.attempt === 1 && job.payload.ms % 2 === 1) throw new Error("not yet");
   });
+  for (const contract of [jobs.within, jobs.withinLong]) {
+    handle(contract, (job) => settleWithin(job, transactions, witness));
+  }
   handle(jobs.doomed, async (job) => {
     await takeTime(job);
     throw new PermanentError("nobody can mend this");
@@ -84,7 +94,7 @@ function rowOf(job: ChaosJob): number {
   return (job.checkpoint as { readonly row: number } | undefined)?.row ?? 0;
 }
 
-function witnessed(witness: Witness, body: Body): Handler<ChaosPayload> {
+function witnessed(witness: Witness, body: Body): Handler<ChaosPayload, ChaosResult> {
   return async (job) => {
     const { id, fence, attempt, type, payload } = job;
     witness.saw({ what: "start", id, fence, attempt, type, key: payload.key, row: rowOf(job) });

@@ -43,16 +43,31 @@ const KINDS: readonly {
   { contract: jobs.doomed, share: 1, ms: [5, 50] },
 ];
 
-const ALL_SHARES = KINDS.reduce((sum, { share }) => sum + share, 0);
+/** Of those that settle in a transaction, so many keep it open for longer than a lease. */
+const LONG_PART = 0.1;
+
+function kindsOf(transactions: number): typeof KINDS {
+  if (transactions === 0) return KINDS;
+  const long = LONG_PART * transactions;
+  return [
+    ...KINDS,
+    { contract: jobs.within, share: transactions - long, ms: [5, 50] },
+    { contract: jobs.withinLong, share: long, units: [1.4, 1.6] },
+  ];
+}
 const GROUPS = 5;
 
 export function planJob(
   index: number,
-  { seed, unitMs }: { readonly seed: number; readonly unitMs: number },
+  {
+    seed,
+    unitMs,
+    transactions,
+  }: { readonly seed: number; readonly unitMs: number; readonly transactions: number },
 ): PlannedJob {
   const random = seededRandom(Math.imul(seed, 0x9e3779b1) ^ index);
   const key = `j${index}`;
-  const { contract, ms, units } = drawKind(random());
+  const { contract, ms, units } = drawKind(kindsOf(transactions), random());
   const [least, most] = ms ?? (units ?? [0, 0]).map((part) => part * unitMs);
   const isRepeatable = random() < 0.5;
   const isForgotten = isRepeatable && random() < 0.1;
@@ -71,11 +86,11 @@ export function planJob(
   };
 }
 
-function drawKind(drawn: number): (typeof KINDS)[number] {
-  let left = drawn * ALL_SHARES;
-  for (const kind of KINDS) {
+function drawKind(kinds: typeof KINDS, drawn: number): (typeof KINDS)[number] {
+  let left = drawn * kinds.reduce((sum, { share }) => sum + share, 0);
+  for (const kind of kinds) {
     left -= kind.share;
     if (left < 0) return kind;
   }
-  return KINDS[0]!;
+  return kinds[0]!;
 }

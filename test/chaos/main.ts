@@ -37,11 +37,14 @@ function optionsOrExit(): ChaosOptions[] {
 function progressLine(plan: ChaosOptions): (progress: Progress) => void {
   let saidAtMs = -SAY_EVERY_MS;
   return ({ elapsedMs, enqueued, finished, workers, done }) => {
-    const server = done["restart server"] + done["kill server"] + done.outage;
-    const serverPlan = plan.restarts + plan.serverKills + plan.outages;
+    const struck = done["restart server"] + done["kill server"] + done.outage;
+    const server = struck + done["fail over"] + done["move slots"];
+    const serverPlan =
+      plan.restarts + plan.serverKills + plan.outages + plan.failovers + plan.moves;
+    const kills = done.kill + done["kill after commit"];
     const line =
       `${(elapsedMs / 1000).toFixed(0)} s  enqueued ${enqueued}  finished ${finished}  ` +
-      `kills ${done.kill}/${plan.kills}  stops ${done.stop}/${plan.stops}  ` +
+      `kills ${kills}/${plan.kills + plan.commitKills}  stops ${done.stop}/${plan.stops}  ` +
       `graceful ${done.terminate}/${plan.terms}  cut off ${done["cut off"]}/${plan.faults}  ` +
       `server ${server}/${serverPlan}  workers ${workers}/${plan.workers}`;
     if (process.stdout.isTTY) {

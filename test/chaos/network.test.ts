@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { FaultProxy } from "../servers/fault-proxy.ts";
 import { Network } from "./network.ts";
 import { routeConnections } from "./route-connections.ts";
 
@@ -72,6 +73,23 @@ describe("the network of the chaos", () => {
     expect(await said(fresh, "heard")).toBe("heard");
     expect([old.bytesRead, born.bytesRead]).toEqual([0, 0]);
     for (const socket of [old, born, fresh]) socket.destroy();
+  });
+
+  it("follows with new connections, and leaves old ones where they are", async () => {
+    const other = createServer((socket) => socket.on("error", () => {}).end("the other"));
+    other.listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const address = new FaultProxy(`tcp://${node}`);
+    const { host } = new URL(await address.open());
+    const old = await connected(host);
+    address.follow(`tcp://127.0.0.1:${(other.address() as AddressInfo).port}`);
+    const born = await connected(host);
+    expect(await said(born, "the other")).toBe("the other");
+    old.write("still the first");
+    expect(await said(old, "still the first")).toBe("still the first");
+    for (const socket of [old, born]) socket.destroy();
+    await address.close();
+    other.close();
   });
 
   it("is what a process uses that asks for the node itself", async () => {

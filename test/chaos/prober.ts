@@ -4,12 +4,13 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { Holdfast, StoreUnavailableError, type Store } from "../../packages/holdfast/src/index.ts";
-import { ownQueue, probe } from "./contracts.ts";
+import { ownQueue, probe, QUEUE, within } from "./contracts.ts";
 import { monotonicMs, type Witness } from "./witness.ts";
 
 const TRY_AGAIN_MS = 50;
 const LOOK_EVERY_MS = 100;
 const PROBE_MS = 5;
+const COMMITS = 6;
 
 export interface ProberOptions {
   readonly store: Store;
@@ -18,6 +19,16 @@ export interface ProberOptions {
   readonly workers: number;
   /** Nobody waits longer than this for an answer. */
   readonly healMs: number;
+}
+
+interface Where {
+  readonly queue: string;
+  readonly until: number;
+}
+
+interface JobPlace {
+  readonly id: string;
+  readonly queue: string;
 }
 
 export class Prober {
@@ -36,31 +47,44 @@ export class Prober {
     const { workers, healMs } = this.#options;
     const until = monotonicMs() + healMs;
     const places = Array.from({ length: workers }, (_, place) => place);
-    const refs = await Promise.all(places.map((place) => this.#enqueue(place)));
+    const enqueued = await Promise.all(places.map((place) => this.#enqueue(place, until)));
+    const refs = enqueued.flatMap((ref) => ref ?? []);
     while (monotonicMs() < until && (await this.#areWaiting(refs))) await pause(LOOK_EVERY_MS);
   }
 
-  async #enqueue(place: number): Promise<{ readonly id: string; readonly queue: string }> {
+  /** Null: the store did not take it in time, and so no worker can. */
+  #enqueue(place: number, until: number): Promise<JobPlace | null> {
+    return this.#put(probe, { queue: ownQueue(place), until });
+  }
+
+  /** Gives the workers jobs that settle in a transaction. */
+  async askForCommits(): Promise<void> {
+    const until = monotonicMs() + this.#options.healMs;
+    const jobs = Array.from({ length: COMMITS }, () => this.#put(within, { queue: QUEUE, until }));
+    await Promise.all(jobs);
+  }
+
+  async #put(contract: typeof probe, { queue, until }: Where): Promise<JobPlace | null> {
     const { witness } = this.#options;
     const key = `probe-${(this.#probes += 1)}`;
-    const queue = ownQueue(place);
     for (;;) {
       witness.saw({ what: "try", key });
       try {
         const how = { queue, idempotencyKey: key };
-        const { id, status } = await this.#hf.enqueue(probe, { key, ms: PROBE_MS }, how);
+        const { id, status } = await this.#hf.enqueue(contract, { key, ms: PROBE_MS }, how);
         witness.saw({ what: "acknowledged", key, id, answer: status });
         return { id, queue };
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error;
         const { mayHaveHappened } = error;
         witness.saw({ what: "refused", key, error: String(error), mayHaveHappened });
+        if (monotonicMs() > until) return null;
         await pause(TRY_AGAIN_MS);
       }
     }
   }
 
-  async #areWaiting(refs: readonly { id: string; queue: string }[]): Promise<boolean> {
+  async #areWaiting(refs: readonly JobPlace[]): Promise<boolean> {
     try {
       const jobs = await this.#options.store.get(refs);
       return jobs.some((job) => job !== null && job !== "pruned" && job.status === "queued");

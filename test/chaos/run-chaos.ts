@@ -38,8 +38,12 @@ export async function runChaos(
     await store.open();
     const parts = { options, folder, started, store, witness, fleet, network, onProgress };
     await new Chaos(parts).run();
-    const { stored, version } = await readStore(store);
-    const damage = [...(await started.integrity()), ...(await miscounted(store, stored))];
+    // By one that has lived through nothing: what is wrong with ours must not keep us from looking.
+    const fresh = kind.open(started.url);
+    await fresh.open();
+    const { stored, version } = await readStore(fresh);
+    const damage = [...(await started.integrity()), ...(await miscounted(fresh, stored))];
+    await fresh.close();
     const verdict = judge({ lines: readWitnesses(folder), stored, damage, ...options });
     const tookMs = monotonicMs() - beganAt;
     return { verdict, tookMs, version, folder: options.keep ? folder : null };

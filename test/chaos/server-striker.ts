@@ -13,6 +13,9 @@ import type { Prober } from "./prober.ts";
 import type { ServerStrikeKind, Strike } from "./strikes.ts";
 import { monotonicMs, type OutageKind, type Witness } from "./witness.ts";
 
+/** Of the store for everybody, however short. */
+type Interruption = Exclude<ServerStrikeKind, "move slots">;
+
 export interface ServerStrikerOptions {
   readonly server: ChaosServer;
   readonly network: Network;
@@ -51,38 +54,50 @@ export class ServerStriker {
   }
 
   strike(kind: ServerStrikeKind, strike: Strike): void {
-    this.#underway = this.#takeAway(kind, strike)
-      .catch(this.#options.onTrouble)
-      .finally(() => {
-        this.#underway = null;
-        this.#isCalm = false;
-      });
+    const striking = kind === "move slots" ? this.#moveSlots() : this.#takeAway(kind, strike);
+    this.#underway = striking.catch(this.#options.onTrouble).finally(() => {
+      this.#underway = null;
+      this.#isCalm = false;
+    });
   }
 
-  async #takeAway(kind: ServerStrikeKind, { pick, lengthMs }: Strike): Promise<void> {
+  /** Nobody may notice: so no time is written down in which the store was away. */
+  async #moveSlots(): Promise<void> {
+    const { server, witness, prober } = this.#options;
+    await server.moveSlots?.();
+    const now = monotonicMs();
+    witness.saw({ what: "outage", how: "moved slots", from: now, healingAt: now });
+    this.#isCalm = true;
+    await prober.probe();
+  }
+
+  async #takeAway(kind: Interruption, { pick, lengthMs }: Strike): Promise<void> {
     const { server, network, witness, prober } = this.#options;
     const how = this.#how(kind, pick);
     await server.ready?.();
     this.#upSince = Infinity;
     const from = monotonicMs();
     if (how === "silent") network.silence(true);
+    else if (how === "failover") await server.failOver?.();
     else await server.halt(how === "kill" ? "kill" : "fast");
     if (kind === "outage") await pause(lengthMs);
     const healingAt = monotonicMs();
     if (how === "silent") network.silence(false);
-    else await server.resume();
+    else if (how !== "failover") await server.resume();
     witness.saw({ what: "outage", how, from, healingAt });
     this.#upSince = monotonicMs();
     this.#isCalm = true;
     await prober.probe();
   }
 
-  #how(kind: ServerStrikeKind, pick: number): OutageKind {
+  #how(kind: Interruption, pick: number): OutageKind {
     switch (kind) {
       case "restart server":
         return "restart";
       case "kill server":
         return "kill";
+      case "fail over":
+        return "failover";
       case "outage":
         return pick < 0.5 && this.#options.server.isWhole ? "halted" : "silent";
     }

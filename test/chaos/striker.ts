@@ -1,11 +1,12 @@
 /** Strikes: finds the victim, waits for the worst moment where one is asked for, and does it. */
 import { setTimeout as pause } from "node:timers/promises";
-import { lieInWait } from "./ambush.ts";
+import { firstToCommit, lieInWait } from "./ambush.ts";
 import type { Fleet, Member } from "./fleet.ts";
 import type { NetworkStriker } from "./network-striker.ts";
+import type { Prober } from "./prober.ts";
 import type { ServerStriker } from "./server-striker.ts";
 import type { StoreWatch } from "./store-watch.ts";
-import { spare, type Strike, type StrikeKind } from "./strikes.ts";
+import { spare, type ServerStrikeKind, type Strike, type StrikeKind } from "./strikes.ts";
 import { monotonicMs } from "./witness.ts";
 
 /** Of the processes that are cut off, so many are producers. */
@@ -17,6 +18,7 @@ export interface StrikerOptions {
   readonly network: NetworkStriker;
   /** Null: the store is no server. */
   readonly server: ServerStriker | null;
+  readonly prober: Prober;
   /** Where the witnesses are. */
   readonly folder: string;
   readonly leaseMs: number;
@@ -30,8 +32,9 @@ export class Striker {
   /** The worker that is left alone for now. */
   #spared: string | null = null;
   readonly done: Record<StrikeKind, number> = {
-    ...{ kill: 0, stop: 0, terminate: 0, "kill producer": 0 },
+    ...{ kill: 0, "kill after commit": 0, stop: 0, terminate: 0, "kill producer": 0 },
     ...{ "cut off": 0, "restart server": 0, "kill server": 0, outage: 0 },
+    ...{ "fail over": 0, "move slots": 0 },
   };
 
   constructor(options: StrikerOptions) {
@@ -58,6 +61,8 @@ export class Striker {
       case "stop":
       case "terminate":
         return this.#strikeWorker(strike);
+      case "kill after commit":
+        return this.#killAfterCommit(strike);
       case "kill producer":
         return this.#killProducer(strike);
       case "cut off":
@@ -65,6 +70,8 @@ export class Striker {
       case "restart server":
       case "kill server":
       case "outage":
+      case "fail over":
+      case "move slots":
         return this.#strikeServer(strike.kind, strike);
     }
   }
@@ -84,6 +91,20 @@ export class Striker {
       fleet.stop(victim.name);
       this.#continuing.push(pause(lengthMs).then(() => fleet.continue(victim.name)));
     }
+    return true;
+  }
+
+  /** It has committed, and the store's own memory of it dies with it. */
+  async #killAfterCommit(strike: Strike): Promise<boolean> {
+    const { fleet, folder, server, prober } = this.#options;
+    // Nobody commits anything while the store is away.
+    if (server && !server.isQuiet) return false;
+    const open = this.#open(strike);
+    if (open.length === 0) return false;
+    await prober.askForCommits();
+    const victim = await firstToCommit(folder, open);
+    if (victim?.state !== "running") return false;
+    fleet.kill(victim.name);
     return true;
   }
 
@@ -111,10 +132,7 @@ export class Striker {
     return true;
   }
 
-  async #strikeServer(
-    kind: "restart server" | "kill server" | "outage",
-    strike: Strike,
-  ): Promise<boolean> {
+  async #strikeServer(kind: ServerStrikeKind, strike: Strike): Promise<boolean> {
     const { network, server, fleet } = this.#options;
     if (!server) return true;
     const isLeaving = fleet.alive("worker").some(({ state }) => state === "leaving");
@@ -128,7 +146,13 @@ export class Striker {
     return producers[Math.floor(pick * producers.length)];
   }
 
-  #worker({ kind, pick, sparePick }: Strike): Member | undefined {
+  #worker(strike: Strike): Member | undefined {
+    const open = this.#open(strike);
+    return open[Math.floor(strike.pick * open.length)];
+  }
+
+  /** Those that may be struck. */
+  #open({ kind, sparePick }: Strike): Member[] {
     const { fleet, watch, server, leaseMs } = this.#options;
     const now = monotonicMs();
     const storeSince = Math.max(watch.writableSince, server?.upSince ?? 0);
@@ -143,9 +167,9 @@ export class Striker {
     const open = workers.filter(
       ({ name, worker }) =>
         name !== this.#spared &&
-        (kind === "kill" || !worker.isCutOff) &&
+        (kind === "kill" || kind === "kill after commit" || !worker.isCutOff) &&
         now - worker.healthySince >= leastMs,
     );
-    return open[Math.floor(pick * open.length)]?.worker;
+    return open.map(({ worker }) => worker);
   }
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { FAULT_KINDS, planStrikes, spare } from "./strikes.ts";
 
-const ON_PROCESSES = { kills: 50, stops: 10, terms: 5, producerKills: 3 };
-const COUNTS = { ...ON_PROCESSES, faults: 8, restarts: 3, serverKills: 1, outages: 2 };
+const ON_PROCESSES = { kills: 50, commitKills: 6, stops: 10, terms: 5, producerKills: 3 };
+const ON_SERVERS = { faults: 8, restarts: 3, serverKills: 1, outages: 2, failovers: 2, moves: 4 };
+const COUNTS = { ...ON_PROCESSES, ...ON_SERVERS };
 const SETTINGS = { seed: 7, spacingMs: 1_000, leaseMs: 10_000 };
 
 describe("the schedule of strikes", () => {
@@ -23,6 +24,9 @@ describe("the schedule of strikes", () => {
     expect(count("restart server")).toBe(3);
     expect(count("kill server")).toBe(1);
     expect(count("outage")).toBe(2);
+    expect(count("kill after commit")).toBe(6);
+    expect(count("fail over")).toBe(2);
+    expect(count("move slots")).toBe(4);
   });
 
   it("cuts processes off in every way, and as often in each", () => {

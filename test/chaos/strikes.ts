@@ -3,8 +3,11 @@ import { seededRandom } from "../../packages/holdfast/src/testing/seeded-random.
 
 /** Against a process, against its way to the store, and against the server. */
 export type StrikeKind =
-  ("kill" | "stop" | "terminate" | "kill producer") | "cut off" | ServerStrikeKind;
-export type ServerStrikeKind = "restart server" | "kill server" | "outage";
+  | ("kill" | "kill after commit" | "stop" | "terminate" | "kill producer")
+  | "cut off"
+  | ServerStrikeKind;
+export type ServerStrikeKind =
+  "restart server" | "kill server" | "outage" | "fail over" | "move slots";
 
 /**
  * What becomes of one process's connections. `cut`: ended. `hole`: everything is swallowed for a
@@ -30,6 +33,8 @@ export interface Strike {
 
 export interface StrikeCounts {
   readonly kills: number;
+  /** Of a worker that has just committed a transaction in which it settled its job. */
+  readonly commitKills: number;
   readonly stops: number;
   readonly terms: number;
   readonly producerKills: number;
@@ -39,6 +44,10 @@ export interface StrikeCounts {
   readonly serverKills: number;
   /** Of the server for everybody, for longer than a lease. */
   readonly outages: number;
+  /** Planned: a replica takes over, and an address follows it. */
+  readonly failovers: number;
+  /** Of a cluster, under load; with the first of them a node is added. */
+  readonly moves: number;
 }
 
 export function planStrikes(
@@ -52,6 +61,7 @@ export function planStrikes(
   const random = seededRandom(seed);
   const kinds: StrikeKind[] = [
     ...repeat<StrikeKind>("kill", counts.kills),
+    ...repeat<StrikeKind>("kill after commit", counts.commitKills),
     ...repeat<StrikeKind>("stop", counts.stops),
     ...repeat<StrikeKind>("terminate", counts.terms),
     ...repeat<StrikeKind>("kill producer", counts.producerKills),
@@ -59,6 +69,8 @@ export function planStrikes(
     ...repeat<StrikeKind>("restart server", counts.restarts),
     ...repeat<StrikeKind>("kill server", counts.serverKills),
     ...repeat<StrikeKind>("outage", counts.outages),
+    ...repeat<StrikeKind>("fail over", counts.failovers),
+    ...repeat<StrikeKind>("move slots", counts.moves),
   ];
   for (let at = kinds.length - 1; at > 0; at -= 1) {
     const other = Math.floor(random() * (at + 1));

@@ -130,11 +130,12 @@ function timesNote({ p50Ms, maxMs }: { readonly p50Ms: number; readonly maxMs: n
 
 function again(options: ChaosOptions): string {
   const { store, seed, workers, jobs, kills, stops, terms, forgiveStalls } = options;
-  const { faults, restarts, serverKills, outages } = options;
+  const { faults, restarts, serverKills, outages, failovers, moves } = options;
   const quick = forgiveStalls ? " --quick" : "";
   const processes = `--workers ${workers} --jobs ${jobs} --kills ${kills} --stops ${stops} --terms ${terms}`;
-  const servers = `--faults ${faults} --restarts ${restarts} --server-kills ${serverKills} --outages ${outages}`;
-  return `--store ${store} --seed ${seed} ${processes} ${servers}${quick}`;
+  const servers = `--faults ${faults} --restarts ${restarts} --server-kills ${serverKills} --outages ${outages} --failovers ${failovers} --moves ${moves}`;
+  const within = `--transactions ${options.transactions} --commit-kills ${options.commitKills}`;
+  return `--store ${store} --seed ${seed} ${processes} ${servers} ${within}${quick}`;
 }
 
 function number(value: number): string {

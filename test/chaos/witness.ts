@@ -114,6 +114,8 @@ type WorkerSaw =
       readonly step: string;
       readonly value: number;
     }
+  /** The transaction in which it settled its job. */
+  | { readonly what: "committed"; readonly id: string; readonly fence: number }
   | { readonly what: "saved"; readonly id: string; readonly fence: number; readonly row: number }
   /** The event loop did not turn since `from`. */
   | { readonly what: "stalled"; readonly from: number }
@@ -148,8 +150,11 @@ type HarnessSaw =
   /** What a clock on the wall says at this moment. */
   | { readonly what: "clock"; readonly wallMs: number };
 
-/** `halted`: the server was ended in order and stayed away. `silent`: the network swallowed everything. */
-export type OutageKind = "restart" | "kill" | "halted" | "silent";
+/**
+ * `halted`: the server was ended in order and stayed away. `silent`: the network swallowed everything.
+ * `moved slots`: it was never away, and every worker is asked for a job all the same.
+ */
+export type OutageKind = "restart" | "kill" | "halted" | "silent" | "failover" | "moved slots";
 
 export type Saw = ProducerSaw | WorkerSaw | HarnessSaw;
 
@@ -198,6 +203,11 @@ export function readWitness(folder: string, file: string): WitnessLine[] {
 
 /** Quick, for whoever lies in wait: it reads only the end of the file. */
 export function lastWitness(folder: string, file: string): WitnessLine | null {
+  return lastWitnesses(folder, file).at(-1) ?? null;
+}
+
+/** What is whole at the end of the file; at least the last line, but for the very longest. */
+export function lastWitnesses(folder: string, file: string): WitnessLine[] {
   const descriptor = openSync(join(folder, `${file}${SUFFIX}`), "r");
   try {
     const { size } = fstatSync(descriptor);
@@ -205,9 +215,8 @@ export function lastWitness(folder: string, file: string): WitnessLine | null {
     readSync(descriptor, tail, 0, tail.length, size - tail.length);
     // Behind the last end of a line there is nothing, or something that is being written.
     const lines = tail.toString("utf8").split("\n");
-    const line = lines.at(-2);
-    const isWhole = lines.length > 2 || tail.length === size;
-    return line !== undefined && isWhole ? (JSON.parse(line) as WitnessLine) : null;
+    const whole = lines.slice(tail.length === size ? 0 : 1, -1);
+    return whole.map((line) => JSON.parse(line) as WitnessLine);
   } finally {
     closeSync(descriptor);
   }

@@ -65,6 +65,11 @@ export function witnessedStore(store: Store, witness: Witness): Store {
       witness.saw({ what: "settled", askedAt, jobs: settled });
       return results;
     },
+    // Looked up when it is called: some stores know only once they are open whether they have it.
+    within(tx) {
+      if (!store.within) throw new Error("this store takes part in no transactions");
+      return store.within(tx);
+    },
     async reap(request) {
       const [reaped, askedAt] = await watch("reap", () => store.reap(request));
       if (reaped.length > 0) {

@@ -18,9 +18,9 @@ export interface WorkerOptions extends ChildOptions {
 
 const TRY_AGAIN_MS = 100;
 
-const { options, witness, hf } = await beginChild<WorkerOptions>();
+const { options, witness, hf, transactions } = await beginChild<WorkerOptions>();
 const { concurrency, leaseMs, graceMs, place } = options;
-handleAll(hf, witness);
+handleAll(hf, witness, transactions);
 watchEventLoop(witness, { leaseMs });
 await work();
 // Before anybody is told that it is up: then it may be asked to stop.

@@ -34,6 +34,9 @@ describe("the tour", () => {
     expect(row(stdout, "mail.once")).toEqual([10, 20, 0, 10, 0]);
     expect(row(stdout, "mail.flaky")).toEqual([20, 0, 30, 20, 0]);
     expect(row(stdout, "order.checkout")).toEqual([5, 0, 5, 5, 0]);
+    expect(row(stdout, "mail.quick")).toEqual([150, 0, 0, 150, 0]);
+    expect(row(stdout, "mail.receipt")).toEqual([0, 0, 0, 5, 0]);
+    expect(stdout).toContain("each order.checkout spawned one with its success");
     expect(row(stdout, "in all")).toEqual([376, 20, 35, 375, 6]);
   });
 

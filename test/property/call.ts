@@ -1,5 +1,11 @@
 /** Puts an operation to a store. */
-import type { Changes, LeaseReply, Store, Target } from "../../packages/holdfast/src/core/store.ts";
+import type {
+  Changes,
+  LeaseReply,
+  Store,
+  Target,
+  WithinTransaction,
+} from "../../packages/holdfast/src/core/store.ts";
 import { inSteps } from "../../packages/holdfast/src/testing/conformance/in-steps.ts";
 import {
   entriesOf,
@@ -14,8 +20,8 @@ import type { DrawnTarget, Of, Operation } from "./operation.ts";
 import * as resolve from "./resolve.ts";
 import type { Moment } from "./resolve.ts";
 
-/** A verb of the seam; the clock and reopening are for whoever owns the store. */
-export type Callable = Exclude<Operation, Of<"advance" | "reopen">>;
+/** A verb of the seam; the clock, reopening and transactions are for whoever owns the store. */
+export type Callable = Exclude<Operation, Of<"advance" | "reopen" | "within">>;
 
 export interface Called {
   readonly answer: unknown;
@@ -67,6 +73,29 @@ export async function call(operation: Callable, store: Store, moment: Moment): P
 
 export function leased(reply: LeaseReply): Called {
   return { answer: reply, learn: (book) => book.leased(reply.jobs) };
+}
+
+/**
+ * What a caller's transaction asks before it ends: of the transaction, or of a store that has none and is
+ * asked the same without one.
+ */
+export async function callWithin(
+  { jobs, settlements, first, evenIfFull, areNew }: Of<"within">,
+  inside: Pick<WithinTransaction, "insert" | "settle">,
+  moment: Moment,
+): Promise<unknown[]> {
+  const resolved = settlements.flatMap((one) => resolve.settlement(one, moment));
+  const insert = () =>
+    inside.insert(
+      jobs.map((job) => resolve.newJob(job, moment)),
+      { evenIfFull, areNew },
+    );
+  const settle = () => inside.settle(resolved);
+  const answers: unknown[] = [];
+  for (const ask of first === "insert" ? [insert, settle] : [settle, insert]) {
+    answers.push(await ask());
+  }
+  return answers;
 }
 
 type Plain = Exclude<Callable, Of<"lease" | "records.read" | "records.swap" | "outbox.read">>;

@@ -27,6 +27,7 @@ export function drawAnyOperation(draw: Draw): Arbitrary<Operation> {
       reapLimits: [50, 50, 50, 1, 0],
     }),
     { weight: 3, arbitrary: drawDisown(draw) },
+    ...(draw.hasTransactions ? [{ weight: 8, arbitrary: drawWithin(draw) }] : []),
     ...operating(draw, draw.target),
     ...looking(draw),
     ...keeping(draw),
@@ -97,6 +98,22 @@ function drawDisown(draw: Draw): Arbitrary<Operation> {
       { weight: 3, arbitrary: draw.some(drawLease(draw)) },
       { weight: 1, arbitrary: draw.from(["all"]) },
     ),
+  });
+}
+
+function drawWithin(draw: Draw): Arbitrary<Operation> {
+  return is(draw, "within", {
+    jobs: draw.some(
+      draw.choice(
+        { weight: 1, arbitrary: drawPlainJob(draw) },
+        { weight: 1, arbitrary: drawJob(draw) },
+      ),
+    ),
+    evenIfFull: draw.from([false, false, false, true]),
+    areNew: draw.from([false, true]),
+    settlements: draw.some(drawSettlement(draw)),
+    first: draw.from(["insert", "settle"]),
+    ends: draw.from(["commit", "commit", "rollback"]),
   });
 }
 

@@ -16,6 +16,8 @@ export interface Names {
   readonly groups: readonly string[];
   /** On several nodes: only what concerns one queue is one step. */
   readonly isSpread: boolean;
+  /** The store takes part in its callers' transactions. */
+  readonly hasTransactions: boolean;
 }
 
 export class Draw {
@@ -29,6 +31,10 @@ export class Draw {
     this.#names = names;
     this.#queues = names.isSpread ? QUEUES.slice(0, 1) : QUEUES;
     this.#everywhere = [...this.#queues, "nowhere"];
+  }
+
+  get hasTransactions(): boolean {
+    return this.#names.hasTransactions;
   }
 
   from<const T>(values: readonly T[]): Arbitrary<T> {

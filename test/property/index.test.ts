@@ -9,13 +9,19 @@ import { storeProperties } from "./index.ts";
 type Plant = (store: Store) => Store;
 
 /** Runs the properties whose claim has these words; answers what the first failing one says. */
-async function trouble(about: string, plant: Plant, runs: number): Promise<string | null> {
+async function trouble(
+  about: string,
+  plant: Plant,
+  runs: number,
+  { hasTransactions = false } = {},
+): Promise<string | null> {
   const bodies: (() => Promise<void>)[] = [];
   storeProperties({
     describe: (_, body) => body(),
     it: (claim, body) => void (claim.includes(about) && bodies.push(body)),
     fc,
     runs,
+    hasTransactions,
     seed: 42,
     command: "npm test",
     async place() {
@@ -24,6 +30,11 @@ async function trouble(about: string, plant: Plant, runs: number): Promise<strin
       return {
         open: async () => store,
         advance: async (ms) => void (now += ms),
+        async transaction() {
+          const tx = { isOpen: true };
+          const end = async () => void (tx.isOpen = false);
+          return { tx, commit: end, rollback: end };
+        },
         dispose: async () => {},
       };
     },
@@ -223,6 +234,16 @@ const RACES: Record<string, Plant> = {
   },
 };
 
+/** It does at once what a transaction asks, and there is no taking back. */
+const keepsWhatWasRolledBack: Plant = (store) => ({
+  ...store,
+  within: (tx) => ({
+    insert: (jobs, options) => store.insert(jobs, options),
+    settle: (settlements) => store.settle(settlements),
+    isOpen: () => (tx as { readonly isOpen: boolean }).isOpen,
+  }),
+});
+
 /** The longest that shortening a counterexample may take is in it. */
 const LONG = { timeout: 120_000 };
 
@@ -249,6 +270,13 @@ describe("the property test", LONG, () => {
       assert.ok(stepsIn(report).length <= SHORT, report);
     });
   }
+
+  it("finds a store out that keeps what a caller's transaction rolled back", async () => {
+    const how = { hasTransactions: true };
+    const report = await trouble("a sequence", keepsWhatWasRolledBack, 400, how);
+    assert.match(report ?? "", /within .*\n[^]*ends: 'rollback'/);
+    assert.ok(stepsIn(report ?? "").length <= SHORT, report ?? "");
+  });
 
   it("prints the seed that leads to the same counterexample again", async () => {
     const plant = PLANTED["forgets idempotency keys"];

@@ -37,6 +37,11 @@ export interface PropertyOptions {
    * `info().spawnsElsewhere`). Then one queue is used, and the ledger is another one's concern.
    */
   readonly isSpread?: boolean;
+  /**
+   * The store has `within`, and its places have `transaction`: a sequence has callers' transactions too. Not
+   * so callers at once, because a transaction may keep others waiting.
+   */
+  readonly hasTransactions?: boolean;
   /** Random runs of each property, unless `HOLDFAST_PROPERTY_RUNS` says otherwise. */
   readonly runs?: number;
   /** Default `HOLDFAST_PROPERTY_SEED`, or 1: the same history for everybody until told otherwise. */
@@ -54,6 +59,7 @@ export function storeProperties({ describe, it, fc, place, ...options }: Propert
     seed = numberFrom("HOLDFAST_PROPERTY_SEED") ?? 1,
     command = "npx vitest run test/property",
     isSpread = false,
+    hasTransactions = false,
   } = options;
   const runs = numberFrom("HOLDFAST_PROPERTY_RUNS") ?? usualRuns;
   const how = { fc, place, runs, seed, command };
@@ -61,8 +67,8 @@ export function storeProperties({ describe, it, fc, place, ...options }: Propert
 
   describe("properties", () => {
     for (const property of [
-      sequences("with one line a queue", { groups: GROUPS.slice(0, 1), isSpread }),
-      sequences("with several lines a queue", { groups: GROUPS, isSpread }),
+      sequences("with one line a queue", { groups: GROUPS.slice(0, 1), isSpread, hasTransactions }),
+      sequences("with several lines a queue", { groups: GROUPS, isSpread, hasTransactions }),
     ]) {
       it(property.claim, () => checkProperty(property, how), timeoutMs);
     }
@@ -85,7 +91,7 @@ function sequences(where: string, names: Omit<Names, "ids">): Property<Step> {
 function interleavings(callers: number, isSpread: boolean): Property<Bout> {
   return {
     claim: `what ${callers} callers do at once is explained by some order of their calls`,
-    names: { ids: FEW_JOBS, groups: GROUPS, isSpread },
+    names: { ids: FEW_JOBS, groups: GROUPS, isSpread, hasTransactions: false },
     draw: (draw) => drawInterleaving(draw, callers),
     play: (bouts, place) => playInterleaving(bouts, place, callers),
     describe: ({ afterMs, operations }) => [

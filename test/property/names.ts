@@ -27,12 +27,12 @@ export class Names {
       }
       case "adopt":
         return { ...operation, jobs: renamed(operation.jobs, earlier) };
-      case "settle": {
-        const spawnedBy = ({ spawn, ...rest }: DrawnSettlement): DrawnSettlement => ({
-          ...rest,
-          spawn: spawn && renamed(spawn, earlier),
-        });
-        return { ...operation, settlements: operation.settlements.map(spawnedBy) };
+      case "settle":
+        return { ...operation, settlements: spawning(operation.settlements, earlier) };
+      case "within": {
+        const settlements = spawning(operation.settlements, earlier);
+        const name = operation.areNew ? (id: string) => this.#another(id) : earlier;
+        return { ...operation, jobs: renamed(operation.jobs, name), settlements };
       }
       case "cancel":
       case "revive":
@@ -60,6 +60,13 @@ export class Names {
     this.#given.set(name, (this.#given.get(name) ?? 0) + 1);
     return this.#current(name);
   }
+}
+
+function spawning(
+  settlements: readonly DrawnSettlement[],
+  name: (id: string) => string,
+): DrawnSettlement[] {
+  return settlements.map((one) => ({ ...one, spawn: one.spawn && renamed(one.spawn, name) }));
 }
 
 function renamed<Job extends { readonly id: string }>(

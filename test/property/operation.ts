@@ -133,6 +133,16 @@ export type Operation =
       readonly leaseMs: number;
     }
   | { readonly verb: "settle"; readonly settlements: readonly DrawnSettlement[] }
+  /** A caller's own transaction, from its begin to its end. */
+  | {
+      readonly verb: "within";
+      readonly jobs: readonly DrawnJob[];
+      readonly evenIfFull: boolean;
+      readonly areNew: boolean;
+      readonly settlements: readonly DrawnSettlement[];
+      readonly first: "insert" | "settle";
+      readonly ends: "commit" | "rollback";
+    }
   | { readonly verb: "reap"; readonly limit: number }
   | {
       readonly verb: "disown";

@@ -2,7 +2,7 @@
 import type { LeaseReply, Store, StoreInfo } from "../../packages/holdfast/src/core/store.ts";
 import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
 import { Book } from "./book.ts";
-import { call, leased, type Called } from "./call.ts";
+import { call, callWithin, leased, type Called } from "./call.ts";
 import { mustAgree } from "./disagreement.ts";
 import { checkRecount, dumpOf, type Dump } from "./dump.ts";
 import { ledLease } from "./led-lease.ts";
@@ -85,6 +85,12 @@ export class Oracle {
         return { answer: this.#now, learn: () => {} };
       case "reopen":
         return { answer, learn: () => {} };
+      case "within": {
+        // Rolled back, it never was. Committed, nobody can have come between its parts here.
+        const isKept = operation.ends === "commit";
+        const own = isKept ? await callWithin(operation, this.#store, this.#moment) : undefined;
+        return { answer: own, learn: () => {} };
+      }
       case "lease": {
         const { verb: _, ...request } = operation;
         const reply = answer as LeaseReply;

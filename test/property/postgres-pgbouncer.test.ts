@@ -26,6 +26,7 @@ describe("the PostgreSQL store through pgbouncer in transaction mode", () => {
     describe,
     it,
     fc,
+    hasTransactions: true,
     runs: RUNS,
     command: "npx vitest run test/property/postgres-pgbouncer.test.ts",
     place: () => postgresPlace(schema),

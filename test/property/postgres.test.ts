@@ -17,6 +17,7 @@ describe("the PostgreSQL store", () => {
     describe,
     it,
     fc,
+    hasTransactions: true,
     runs: RUNS,
     command: "npx vitest run test/property/postgres.test.ts",
     place: () => postgresPlace(schema),

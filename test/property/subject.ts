@@ -2,9 +2,10 @@
 import type { Store, StoreInfo } from "../../packages/holdfast/src/core/store.ts";
 import type { StorePlace } from "../../packages/holdfast/src/testing/conformance/index.ts";
 import { Book } from "./book.ts";
-import { call, type Called } from "./call.ts";
+import { call, type Called, callWithin } from "./call.ts";
+import { Disagreement } from "./disagreement.ts";
 import { dumpOf, type Dump } from "./dump.ts";
-import type { Operation } from "./operation.ts";
+import type { Of, Operation } from "./operation.ts";
 import type { Moment } from "./resolve.ts";
 
 export interface Performed extends Called {
@@ -51,6 +52,8 @@ export class Subject {
         await store.close();
         this.#stores[caller] = await openOn(this.#place);
         return { operation, answer: undefined, learn: () => {} };
+      case "within":
+        return { operation, answer: await this.#within(operation, store), learn: () => {} };
       default:
         return { operation, ...(await call(operation, store, this.#moment)) };
     }
@@ -63,6 +66,19 @@ export class Subject {
   async close(): Promise<void> {
     for (const store of this.#stores) await store?.close();
     await this.#place.dispose();
+  }
+
+  /** What was answered in a transaction that is rolled back, nobody may count on. */
+  async #within(operation: Of<"within">, store: Store): Promise<unknown> {
+    const transaction = await this.#place.transaction?.();
+    const inside = transaction && store.within?.(transaction.tx);
+    if (!inside) throw new Error("this place has no transactions: do not draw any");
+    const answers = await callWithin(operation, inside, this.#moment);
+    if (!inside.isOpen()) throw new Disagreement("a transaction is over before it has ended");
+    await transaction[operation.ends]();
+    if (inside.isOpen())
+      throw new Disagreement(`a transaction is open after its ${operation.ends}`);
+    return operation.ends === "commit" ? answers : undefined;
   }
 
   async #storeOf(caller: number): Promise<Store> {

@@ -8,7 +8,7 @@ import { watchedStore } from "./watched-store.ts";
 /** Longer than the test: a lease that ran out would excuse what must not happen. */
 const LEASE_MS = 120_000;
 
-let hf: Holdfast;
+let hf: Holdfast<readonly [], undefined>;
 let seenLeases: () => SeenLease[];
 
 function begin(file: string): void {

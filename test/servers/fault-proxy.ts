@@ -17,7 +17,7 @@ interface Pair {
 }
 
 export class FaultProxy {
-  readonly #target: URL;
+  #target: URL;
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
   #mode: ProxyMode = "open";
@@ -35,6 +35,11 @@ export class FaultProxy {
     const url = new URL(this.#target);
     url.port = String((this.#server.address() as AddressInfo).port);
     return url.href;
+  }
+
+  /** From now on new connections lead elsewhere; those that are there stay, as behind a name that moved. */
+  lead(targetUrl: string): void {
+    this.#target = new URL(targetUrl);
   }
 
   get connections(): number {
@@ -55,6 +60,11 @@ export class FaultProxy {
   /** From now on everything takes so much longer, each way. */
   slow(delayMs: number): void {
     this.#delayMs = delayMs;
+  }
+
+  /** New connections go there from now on; those that are there stay where they are, as with a DNS name. */
+  follow(targetUrl: string): void {
+    this.#target = new URL(targetUrl);
   }
 
   /** Ends every connection. */

@@ -13,7 +13,7 @@ import { serverUrl } from "./server-desk.ts";
 
 const TABLES =
   `queue line hold job ready delayed leased done tally tally_late job_details step log attempt
-  key gone outbox ledger record disowned`.split(/\s+/);
+  key gone outbox ledger record disowned open_line queue_block`.split(/\s+/);
 
 /** The counts that are kept, and those that are counted. They must never differ. */
 const TALLY = `
@@ -40,6 +40,16 @@ const MISPLACED = `
     (SELECT count(*) FROM "$".delayed x WHERE x.seq = j.seq) +
     (SELECT count(*) FROM "$".leased x WHERE x.seq = j.seq) +
     (SELECT count(*) FROM "$".done x WHERE x.seq = j.seq))`;
+
+/** A line with ready jobs is in the ring, or a hold or a cap keeps it out; see `line-ring.ts`. */
+const FORGOTTEN = `
+  SELECT DISTINCT r.q, r.grp FROM "$".ready r
+  JOIN "$".queue q ON q.q = r.q AND q.has_ring AND q.ring_from IS NULL
+  LEFT JOIN "$".line l ON l.q = r.q AND l.grp = r.grp
+  WHERE NOT EXISTS (SELECT 1 FROM "$".open_line o WHERE o.q = r.q AND o.grp = r.grp)
+    AND NOT coalesce(l.is_shut, false)
+    AND coalesce(coalesce(l.max_active, q.max_active_per_group) > (
+      SELECT count(*) FROM "$".leased x WHERE x.q = r.q AND x.grp = r.grp), true)`;
 
 export interface PostgresSchema {
   readonly url: string;
@@ -115,6 +125,7 @@ export async function postgresSchema(options: SchemaOptions = {}): Promise<Postg
       const isSome = ([, ...counts]: number[]) => counts.some((count) => count !== 0);
       assert.deepEqual(kept.filter(isSome), counted.filter(isSome), "the tally is what there is");
       assert.deepEqual(await rows(MISPLACED), [], "every job stands in one place");
+      assert.deepEqual(await rows(FORGOTTEN), [], "every open line is in the ring");
       await rows(TABLES.map((table) => `DELETE FROM "$".${table};`).join(" "));
       await rows('UPDATE "$".head SET clock = 0');
     },

@@ -15,6 +15,8 @@ const MOST_PORT = 65_535 - BUS_OFFSET;
 
 export interface RedisCluster extends TestServer {
   readonly nodes: readonly OwnRedis[];
+  /** One more node, without slots; all others know of it. */
+  addNode(): Promise<OwnRedis>;
 }
 
 export async function startRedisCluster(): Promise<RedisCluster> {
@@ -23,18 +25,31 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     for (const node of nodes) await node.stop();
   };
   try {
-    for (let node = 0; node < NODES; node++) {
-      const settings = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"];
-      nodes.push(await startOwnRedis({ port: await clusterPort(), settings }));
-    }
+    for (let node = 0; node < NODES; node++) nodes.push(await startNode());
     await join(nodes);
     const [first] = nodes;
     const how = `${NODES} nodes of ${first?.how ?? ""}`;
-    return { url: first?.url ?? "", how, nodes, stop };
+    const addNode = async (): Promise<OwnRedis> => {
+      const node = await startNode();
+      nodes.push(node);
+      await ask(node.port, `CLUSTER MEET 127.0.0.1 ${first?.port ?? 0}`);
+      await agreed(nodes);
+      return node;
+    };
+    return { url: first?.url ?? "", how, nodes, addNode, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+async function startNode(): Promise<OwnRedis> {
+  const settings = [
+    ...["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"],
+    // Else a node that gives its last slot away would become a replica.
+    ...["--cluster-allow-replica-migration", "no"],
+  ];
+  return startOwnRedis({ port: await clusterPort(), settings });
 }
 
 async function clusterPort(): Promise<number> {
@@ -69,12 +84,17 @@ async function join(nodes: readonly OwnRedis[]): Promise<void> {
     await ask(port, `CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
     if (index > 0) await ask(port, `CLUSTER MEET 127.0.0.1 ${first.port}`);
   }
+  await agreed(nodes);
+}
+
+async function agreed(nodes: readonly OwnRedis[]): Promise<void> {
   const deadlineAt = Date.now() + AGREE_DEADLINE_MS;
+  const all = `cluster_known_nodes:${nodes.length}`;
   for (const { port } of nodes) {
     // The nodes gossip: nobody can be asked to tell when they have agreed.
     for (;;) {
       const info = await ask(port, "CLUSTER INFO");
-      if (info.includes("cluster_state:ok") && info.includes(`cluster_known_nodes:${NODES}`)) break;
+      if (info.includes("cluster_state:ok") && info.includes(all)) break;
       if (Date.now() > deadlineAt) throw new Error(`the Redis cluster does not agree: ${info}`);
       await sleep(50);
     }

@@ -67,7 +67,7 @@ async function checkStanding(client: Redis | Cluster, keys: readonly string[]): 
     assert.deepEqual((await client.hkeys(`${base}h`)).sort(), listed, "every job has a header");
     assert.deepEqual((await client.hkeys(`${base}b`)).sort(), listed, "every job has a body");
     const ring: string[] = [];
-    for (const name of ["g", "gp", "gf"])
+    for (const name of ["g", "gc", "gp", "gpc", "gf", "gr"])
       ring.push(...(await client.zrange(base + name, "0", "-1")));
     const groups = lines.map((key) => key.slice(base.length + 2));
     assert.deepEqual(ring.sort(), groups.sort(), "every line with ready jobs is in the ring");

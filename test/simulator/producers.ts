@@ -83,7 +83,7 @@ export class Producers {
     );
   }
 
-  #acknowledged(enqueue: Enqueue, { id, status }: Receipt): void {
+  #acknowledged(enqueue: Enqueue, { id, status }: Receipt<unknown, "added" | "duplicate">): void {
     this.open.delete(enqueue);
     this.#options.judge.tell((watcher) => watcher.acknowledged?.(enqueue, id, status));
   }

@@ -12,6 +12,8 @@ import {
 import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
 import { testHoldfast } from "../../packages/holdfast/src/testing/index.ts";
 
+/** The receipt of a Holdfast that is not resilient. */
+type Stored<Result> = Receipt<Result, "added" | "duplicate">;
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 function expectType<Expected>() {
@@ -32,7 +34,7 @@ export async function contracts(): Promise<void> {
 
   // By contract and by type: the schema's input goes in.
   const receipt = await hf.enqueue(sendEmail, { to: "a@example.com", at: "2030-01-01" });
-  expectType<Receipt<{ messageId: string }>>()(receipt, true);
+  expectType<Stored<{ messageId: string }>>()(receipt, true);
   await hf.enqueue("email.send", { to: "a@example.com", at: "2030-01-01" });
   await hf.enqueue(named, { rows: 3 });
   // @ts-expect-error -- the output of the schema is not its input
@@ -84,12 +86,12 @@ export async function defined(): Promise<void> {
     },
   });
   const receipt = await resize.enqueue({ width: 100 });
-  expectType<Receipt<{ bytes: number }>>()(receipt, true);
+  expectType<Stored<{ bytes: number }>>()(receipt, true);
   // @ts-expect-error -- a payload of the wrong shape
   await resize.enqueue({ width: "100" });
 
   const plain = hf.define({ type: "plain", run: (job) => job.attempt });
-  expectType<Receipt<number>>()(await plain.enqueue({ any: "thing" }), true);
+  expectType<Stored<number>>()(await plain.enqueue({ any: "thing" }), true);
 
   hf.on("failed", (event) => {
     expectType<boolean>()(event.willRetry, true);

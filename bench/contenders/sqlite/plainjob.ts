@@ -11,8 +11,9 @@
  * deleted, that is done by its own call every 500 jobs: its timer does not fire during a drain, because
  * the worker never lets the event loop turn while there is work.
  */
-import { BULK, type Contender, type Session } from "../../contender.ts";
+import type { Contender, Session } from "../../contender.ts";
 import { JOB_TYPE, type Payload } from "../../payload.ts";
+import { RAW_BATCH_ITEMS } from "../../raw/batch-items.ts";
 import { load, missingPackages, pieces } from "../peer-packages.ts";
 import { describeSqlite } from "./facts.ts";
 
@@ -63,7 +64,8 @@ export const plainjob: Contender = {
       },
       async enqueueAll(payloads) {
         // One transaction a call, so it gets the same pieces as the others.
-        for (const piece of pieces(payloads, BULK)) queue.addMany(JOB_TYPE, piece);
+        for (const piece of pieces(payloads, RAW_BATCH_ITEMS.sqlite))
+          queue.addMany(JOB_TYPE, piece);
       },
       async run(handler) {
         let ran = 0;

@@ -1,21 +1,23 @@
-/** The raw loop as a contender: batches of 100, a lease transaction and a settle transaction each. */
+/** The raw loop as a contender: batches as large as Holdfast's, a lease transaction and a settle transaction each. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { BULK, CONCURRENCY, type Contender, type Session } from "../../contender.ts";
+import type { Contender, Session } from "../../contender.ts";
 import { JOB_TYPE, type Payload } from "../../payload.ts";
 import { RawSqliteLoop } from "../../raw/sqlite.ts";
+import { RAW_BATCH_ITEMS } from "../../raw/batch-items.ts";
 import { pieces } from "../peer-packages.ts";
 import { describeSqlite } from "./facts.ts";
 
+const BATCH = RAW_BATCH_ITEMS.sqlite;
+
 export const rawSqlite: Contender = {
   name: "raw",
-  setup:
-    "a hand-written loop on node:sqlite, batches of 100 (bench/raw/sqlite.ts); keeps finished jobs",
+  setup: `a hand-written loop on node:sqlite, batches of ${BATCH} (bench/raw/sqlite.ts); keeps finished jobs`,
   missing: () => null,
   async open(place, { keep }) {
     const loop = new RawSqliteLoop(place);
     const insert = (payloads: readonly Payload[]): void => {
       const texts = payloads.map((payload) => JSON.stringify(payload));
-      for (const piece of pieces(texts, BULK)) loop.insert(JOB_TYPE, piece);
+      for (const piece of pieces(texts, BATCH)) loop.insert(JOB_TYPE, piece);
     };
     const session: Session = {
       enqueue: async (payload) => insert([payload]),
@@ -24,7 +26,7 @@ export const rawSqlite: Contender = {
         let isStopped = false;
         const ended = (async () => {
           while (!isStopped) {
-            const leases = loop.lease(CONCURRENCY);
+            const leases = loop.lease(BATCH);
             for (const { payload } of leases) handler(JSON.parse(payload) as Payload);
             loop.settle(leases, { keep });
             // As any loop inside a service must: others get their turn.

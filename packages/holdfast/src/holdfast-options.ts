@@ -1,7 +1,8 @@
 /** What `new Holdfast` takes, checked and completed. */
+import { isContract } from "./core/contract.ts";
 import { InvalidOptionError } from "./core/errors.ts";
 import type { LedgerStore } from "./core/ledger.ts";
-import { checkObject, checkWhole, refuseUnknown } from "./core/option-checks.ts";
+import { checkOptions, checkWhole } from "./core/option-checks.ts";
 import type { Store } from "./core/store.ts";
 import type { EngineOptions } from "./engine/create-engine.ts";
 import type { ExtensionFactory } from "./engine/extension.ts";
@@ -78,25 +79,25 @@ const MOST_PAYLOAD_BYTES = 3 * 1024 * 1024;
 export function checkHoldfastOptions(
   options: HoldfastOptions<readonly AnyContract[], Resilience | undefined>,
 ): EngineOptions {
-  checkObject("new Holdfast", options);
-  refuseUnknown("new Holdfast", options, OPTIONS);
+  checkOptions("new Holdfast", options, OPTIONS);
   const { store, ledger, resilient } = options;
   const isInline = resilient === "inline";
   const hasStore = typeof store?.lease === "function";
   if (!hasStore && !(store === undefined && isInline)) {
-    throw new InvalidOptionError(
-      "new Holdfast needs a store: for example sqliteStore({ file }) from holdfast/sqlite",
-    );
+    throw new InvalidOptionError(notAStore(store));
   }
   checkLedger(ledger, hasStore);
+  const { jobs = [], logger = stderrLogger } = options;
+  checkJobs(jobs);
+  checkLogger(logger);
   return {
     store: store ?? noStore(),
     hasStore,
     ledger,
     isInline,
     spool: isInline || resilient === undefined ? null : checkSpool(resilient),
-    jobs: options.jobs ?? [],
-    logger: options.logger ?? stderrLogger,
+    jobs,
+    logger,
     retention: options.retention,
     maxPayloadBytes: checkWhole(
       "maxPayloadBytes",
@@ -106,6 +107,39 @@ export function checkHoldfastOptions(
     appVersion: checkVersion(options.appVersion),
     runtime: options.runtime ?? systemRuntime(),
   };
+}
+
+/** What was given instead, if it is a mistake that others have made before. */
+function notAStore(given: unknown): string {
+  if (typeof given === "string") {
+    return "new Holdfast takes a store, not its URL: connect(url) from holdfast/connect makes a Holdfast from one";
+  }
+  const { then, enqueue } = Object(given) as {
+    readonly then?: unknown;
+    readonly enqueue?: unknown;
+  };
+  if (typeof then === "function") {
+    return "new Holdfast takes a store, not a promise; connect(url) resolves to a Holdfast, so use that as it is: const hf = await connect(url)";
+  }
+  if (typeof enqueue === "function") {
+    return "new Holdfast takes a store, and this is a Holdfast already: connect(url) has made it, so use it as it is";
+  }
+  return "new Holdfast needs a store: for example sqliteStore({ file }) from holdfast/sqlite";
+}
+
+function checkJobs(jobs: unknown): void {
+  if (Array.isArray(jobs) && jobs.every(isContract)) return;
+  throw new InvalidOptionError("jobs takes an array of contracts, each made by defineJob");
+}
+
+function checkLogger(logger: unknown): void {
+  const words = ["debug", "info", "warn", "error"] as const;
+  const given = Object(logger) as Partial<Record<(typeof words)[number], unknown>>;
+  const missing = words.find((word) => typeof given[word] !== "function");
+  if (missing === undefined) return;
+  throw new InvalidOptionError(
+    `logger needs debug, info, warn and error (console, pino, …), and this one has no ${missing}`,
+  );
 }
 
 function checkVersion(version: unknown): string | null {
@@ -126,8 +160,7 @@ function checkLedger(ledger: unknown, hasStore: boolean): void {
 }
 
 function checkSpool(resilient: Exclude<Resilience, "inline">): EngineOptions["spool"] {
-  checkObject("resilient", resilient);
-  refuseUnknown("resilient", resilient, ["spool", "maxJobs"]);
+  checkOptions("resilient", resilient, ["spool", "maxJobs"]);
   const { spool } = resilient;
   const limits = { min: 1, max: 1_000_000_000 };
   const maxJobs = checkWhole("resilient.maxJobs", resilient.maxJobs ?? MAX_SPOOLED, limits);

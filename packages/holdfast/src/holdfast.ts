@@ -6,15 +6,15 @@ import {
   type JobItem,
   type JobOptions,
 } from "./core/contract.ts";
-import { ClosedError, InvalidOptionError, UnsupportedError } from "./core/errors.ts";
-import { checkWhole, MAX_DURATION_MS } from "./core/option-checks.ts";
+import { ClosedError, InvalidOptionError } from "./core/errors.ts";
+import { checkGrace, checkObject } from "./core/option-checks.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
 import { Queues } from "./control/queues/queues.ts";
 import { Workers } from "./control/workers/workers.ts";
-import type { InferInput, InferOutput, StandardSchema } from "./core/standard-schema.ts";
+import type { StandardSchema } from "./core/standard-schema.ts";
 import type { StoreInfo } from "./core/store.ts";
 import { checkNode } from "./engine/check-node.ts";
-import { currentAttempt, refuseInOpenTransaction } from "./engine/run/current-attempt.ts";
+import { refuseInOpenTransaction } from "./engine/run/current-attempt.ts";
 import type { EventListener, EventName } from "./engine/events.ts";
 import { healthOf, type Health } from "./engine/operate/health.ts";
 import { checkHoldfastOptions } from "./holdfast-options.ts";
@@ -30,21 +30,24 @@ import type {
   RetryOptions,
   WhyOptions,
 } from "./engine/operate/operator.ts";
+import { checkWait } from "./engine/operate/waiter.ts";
 import { createEngine, extend, type Engine } from "./engine/create-engine.ts";
 import type { EnqueueAnswer, Receipt, ReceiptStatus } from "./engine/produce/producer.ts";
+import { producerWithin } from "./engine/produce/producer-within.ts";
 import type { Handler } from "./engine/registry.ts";
 import type { RunningJob } from "./engine/run/running-job.ts";
 import { waitAtMost } from "./engine/runtime.ts";
 import type {
   AnyContract,
   ContractOf,
+  Defined,
   DefinedJob,
-  DefineWithout,
-  DefineWithSchema,
-  HandlerResult,
+  DefineOptions,
   InputOf,
   OutputOf,
   ResultOf,
+  ReturnedOf,
+  RunReturns,
   TypeOf,
 } from "./engine/typed-jobs.ts";
 import { checkWorkOptions, type WorkOptions } from "./engine/lease/work-options.ts";
@@ -89,19 +92,17 @@ export class Holdfast<
   }
 
   /** A contract and its handler in one. */
-  define<const Type extends string, Schema extends StandardSchema, Returned>(
-    options: DefineWithSchema<Type, Schema, Returned>,
-  ): DefinedJob<
-    Type,
-    InferInput<Schema>,
-    InferOutput<Schema>,
-    HandlerResult<Returned>,
-    StatusOf<How>
-  >;
-  define<const Type extends string, Returned, Payload = unknown>(
-    options: DefineWithout<Type, Payload, Returned>,
-  ): DefinedJob<Type, Payload, Payload, HandlerResult<Returned>, StatusOf<How>>;
+  define<
+    const Type extends string,
+    Schema extends StandardSchema | undefined = undefined,
+    ResultSchema extends StandardSchema | undefined = undefined,
+    Returned extends RunReturns<ResultSchema> = RunReturns<ResultSchema>,
+    Payload = unknown,
+  >(
+    options: DefineOptions<Type, Schema, ResultSchema, Returned, Payload>,
+  ): Defined<Type, Schema, ResultSchema, Returned, Payload, StatusOf<How>>;
   define(given: JobOptions & { readonly run?: unknown }): unknown {
+    checkObject("what hf.define takes", given);
     const { run, ...options } = given;
     if (typeof run !== "function") {
       throw new InvalidOptionError("hf.define needs run(job) { … }; a contract alone is defineJob");
@@ -123,10 +124,10 @@ export class Holdfast<
   /** The handler of a contract that was defined elsewhere, or of a type by its name. */
   handle<Contract extends AnyContract>(
     contract: Contract,
-    handler: Handler<OutputOf<Contract>>,
+    handler: Handler<OutputOf<Contract>, ReturnedOf<Contract>>,
   ): this;
   handle(type: string, handler: Handler): this;
-  handle(target: AnyContract | string, handler: (job: RunningJob<never>) => unknown): this {
+  handle(target: AnyContract | string, handler: (job: RunningJob<never, never>) => unknown): this {
     if (typeof handler !== "function") {
       throw new InvalidOptionError(
         "hf.handle needs a function: hf.handle(contract, async (job) => { … })",
@@ -171,25 +172,7 @@ export class Holdfast<
   /** The same inside the caller's own transaction: the job exists exactly if it commits. */
   within(tx: unknown): Pick<Holdfast<Jobs>, "enqueue" | "enqueueAll"> {
     this.#refuseClosed();
-    const { store } = this.#engine;
-    const { within } = store;
-    if (!within) {
-      throw new UnsupportedError(
-        `the ${store.info().name} store cannot write inside its callers' transactions`,
-      );
-    }
-    const ready = this.#ready();
-    const transaction = ready.then(() => {
-      const opened = within.call(store, tx);
-      const attempt = currentAttempt();
-      if (attempt && store.info().transactionBlocksWriters) attempt.blockedBy = opened;
-      return opened;
-    });
-    // The caller that uses it hears of the failure; it is not unhandled until then.
-    transaction.catch(() => {});
-    const producer = this.#engine.producer.through(async (jobs) =>
-      (await transaction).insert(jobs),
-    );
+    const producer = producerWithin(this.#engine, tx, () => this.#ready());
     return {
       enqueue: (target: AnyContract | string, payload: unknown, options?: EnqueueOptions) =>
         producer.enqueue(target as JobContract | string, payload, options),
@@ -236,17 +219,12 @@ export class Holdfast<
     target: Receipt<Result, ReceiptStatus> | string,
     options: { readonly timeoutMs?: number } = {},
   ): Promise<FinishedJob<Result>> {
-    const { timeoutMs } = options;
-    if (timeoutMs !== undefined) {
-      checkWhole("timeoutMs", timeoutMs, { min: 1, max: MAX_DURATION_MS });
-    }
+    const { ref, timeoutMs } = checkWait(target, options);
     if (typeof target === "object" && target.status === "ran" && target.outcome) {
       return target.outcome;
     }
     await this.#ready();
-    const ref =
-      typeof target === "string" ? { id: target } : { id: target.id, queue: target.queue };
-    const finished = await this.#engine.waiter.waitFor(ref, { timeoutMs: timeoutMs ?? null });
+    const finished = await this.#engine.waiter.waitFor(ref, { timeoutMs });
     return finished as FinishedJob<Result>;
   }
 
@@ -309,6 +287,7 @@ export class Holdfast<
       store: hasStore ? watched.lastAnswer : null,
       ledger: ledgerWriter.home === "elsewhere" ? ledgerWriter.lastAnswer : null,
       spooled: spooler?.size ?? null,
+      isClosed: this.#closing !== null,
     });
   }
 
@@ -324,9 +303,10 @@ export class Holdfast<
   }
 
   /** Stops the workers, waits for what is on its way, closes the store. May be called again. */
-  close(options: { readonly graceMs?: number } = {}): Promise<void> {
+  async close(options: { readonly graceMs?: number } = {}): Promise<void> {
+    checkGrace("close", options);
     this.#closing ??= this.#close(options);
-    return this.#closing;
+    await this.#closing;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

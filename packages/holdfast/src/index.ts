@@ -3,7 +3,7 @@
  * This is the front door; stores have their own: holdfast/sqlite, holdfast/postgres,
  * holdfast/redis, holdfast/mongodb, holdfast/memory.
  */
-export { Holdfast } from "./holdfast.ts";
+export { Holdfast } from "./any-holdfast.ts";
 export type { HoldfastOptions, Resilience } from "./holdfast-options.ts";
 export type { Middleware } from "./middleware.ts";
 export type { QueueSettingsPatch, QueueSettingsView, SetOptions } from "./control/queues/queues.ts";
@@ -16,6 +16,7 @@ export {
   type JobItem,
   type JobOptions,
 } from "./core/contract.ts";
+export type { Jsonified, StoredResult } from "./core/jsonified.ts";
 export type { RetryPolicy } from "./core/backoff.ts";
 export type { Classification } from "./core/classify.ts";
 export type { ErrorCategory, Failure, JobStatus, Progress } from "./core/job.ts";
@@ -31,12 +32,12 @@ export type {
   JobsPage,
   JobsQuery,
   LimitOptions,
-  LinesView,
   LineTarget,
   PauseOptions,
   RetryOptions,
   WhyOptions,
 } from "./engine/operate/operator.ts";
+export type { HoldView, LinesView, LineView, QueueView } from "./engine/operate/lines-view.ts";
 export { closeOnSignals } from "./engine/close-on-signals.ts";
 export type { EventName, JobEvents } from "./engine/events.ts";
 export type { Handler } from "./engine/registry.ts";
@@ -66,6 +67,7 @@ export {
   PayloadValidationError,
   PermanentError,
   QueueFullError,
+  ResultValidationError,
   RetryAfterError,
   SpawnLimitError,
   StepError,

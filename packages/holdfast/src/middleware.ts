@@ -1,5 +1,5 @@
 /** A user's own middleware: the public part of the extension contract. */
-import { checkFunction, checkObject, refuseUnknown } from "./core/option-checks.ts";
+import { checkFunction, checkObject, checkOptions } from "./core/option-checks.ts";
 import type { EventListener, EventName, Events } from "./engine/events.ts";
 import type { AttemptView } from "./engine/extension.ts";
 import type { Extensions } from "./engine/extensions.ts";
@@ -23,8 +23,7 @@ export function useMiddleware(
   { events, extensions }: { readonly events: Events; readonly extensions: Extensions },
   middleware: Middleware,
 ): () => void {
-  checkObject("use", middleware);
-  refuseUnknown("use", middleware, ["name", "around", "on"]);
+  checkOptions("use", middleware, ["name", "around", "on"]);
   const { name = "middleware", around, on = {} } = middleware;
   if (around !== undefined) checkFunction("around", around);
   checkObject("use({ on })", on);

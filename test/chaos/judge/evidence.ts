@@ -41,6 +41,8 @@ export interface Run extends FenceRef {
   readonly row: number;
   endAt: number | null;
   how: "returned" | "threw" | "aborted" | null;
+  /** It asked to settle before it had ended: in a transaction of its own. */
+  settlesWithin?: true;
 }
 
 /** One job as the witnesses and the store know it. By fence: oldest first. */
@@ -145,6 +147,8 @@ function jobStories(
         break;
       case "settling":
         for (const ref of line.jobs) {
+          const run = runs.get(refOf(ref));
+          if (run && run.endAt === null && ref.kind === "succeed") run.settlesWithin = true;
           const lease = leases.get(refOf(ref));
           if (lease)
             lease.settle ??= { kind: ref.kind, sentAt: at, answer: null, answeredAt: null };

@@ -43,6 +43,12 @@ describe("what was enqueued", () => {
     expect(file.rules()).toEqual(["lost"]);
   });
 
+  it("a handler that settled in its own transaction may be killed before it returns", () => {
+    const file = oneRun().settling(150, "w1", "id1", 10, "succeed").killed(151, "w1");
+    file.stored("id1", "j1", { result: { by: "w1", fence: 10 } });
+    expect(file.texts()).toEqual([]);
+  });
+
   it("a job that must succeed and is dead is lost", () => {
     const file = new CaseOf().enqueued("j1", "id1");
     file.stored("id1", "j1", { status: "dead", reason: "poison", crashes: 3, history: [] });

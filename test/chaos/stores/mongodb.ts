@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { MongoClient } from "mongodb";
 import { mongodbStore } from "../../../packages/holdfast/src/stores/mongodb/index.ts";
 import { startReplicaSet, type ReplicaSet } from "../../servers/mongodb.ts";
-import type { ChaosStore, StartedStore } from "../chaos-store.ts";
+import type { ChaosStore, ChaosTransactions, StartedStore } from "../chaos-store.ts";
 import { monotonicMs } from "../witness.ts";
 
 const NODES = 3;
@@ -17,7 +17,32 @@ const SECONDARY = 2;
 export const mongodb: ChaosStore = {
   start: async () => startOn(await startReplicaSet({ nodes: NODES })),
   open: (url) => mongodbStore({ url }),
+  openWithTransactions,
 };
+
+/** A session is good only for what was made of its own client. */
+function openWithTransactions(url: string): ChaosTransactions {
+  const client = new MongoClient(url, { writeConcern: { w: "majority" } });
+  return {
+    store: mongodbStore({ db: client.db() }),
+    async begin() {
+      const tx = client.startSession();
+      tx.startTransaction();
+      const ended = async (end: () => Promise<void>): Promise<void> => {
+        try {
+          await end();
+        } finally {
+          await tx.endSession();
+        }
+      };
+      return {
+        tx,
+        commit: () => ended(() => tx.commitTransaction()),
+        rollback: () => ended(() => tx.abortTransaction()),
+      };
+    },
+  };
+}
 
 function startOn(set: ReplicaSet): StartedStore {
   const url = set.url.replace("/?", `/${DATABASE}?`);

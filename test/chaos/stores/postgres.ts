@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { postgresStore } from "../../../packages/holdfast/src/stores/postgres/index.ts";
 import { startOwnPostgres, type OwnPostgres } from "../../servers/postgres.ts";
-import type { ChaosStore, StartedStore } from "../chaos-store.ts";
+import type { ChaosStore, ChaosTransactions, StartedStore } from "../chaos-store.ts";
 
 const WRITE_PATIENCE_MS = 150;
 const DURABLE = ["fsync=on", "full_page_writes=on"];
@@ -14,7 +14,41 @@ const DURABLE = ["fsync=on", "full_page_writes=on"];
 export const postgres: ChaosStore = {
   start: async () => startOn(await startOwnPostgres({ settings: DURABLE })),
   open: (url) => postgresStore({ url }),
+  openWithTransactions,
 };
+
+function openWithTransactions(url: string): ChaosTransactions {
+  const pool = new pg.Pool({ connectionString: url });
+  // A connection that is cut while it is idle is replaced by the pool.
+  pool.on("error", () => {});
+  return {
+    store: postgresStore({ url }),
+    async begin() {
+      const tx = await pool.connect();
+      tx.on("error", () => {});
+      let isOver = false;
+      const ended = async (statement: string): Promise<void> => {
+        if (isOver) return;
+        isOver = true;
+        try {
+          await tx.query(statement);
+          tx.release();
+        } catch (error) {
+          // Nobody knows what became of it: it must not be used again.
+          tx.release(true);
+          throw error;
+        }
+      };
+      try {
+        await tx.query("BEGIN");
+      } catch (error) {
+        tx.release(true);
+        throw error;
+      }
+      return { tx, commit: () => ended("COMMIT"), rollback: () => ended("ROLLBACK") };
+    },
+  };
+}
 
 async function startOn(own: OwnPostgres): Promise<StartedStore> {
   const watch = new WriteWatch(own.url);

@@ -9,6 +9,7 @@ import { startRedisCluster } from "../../servers/redis-cluster.ts";
 import { startOwnRedis, type OwnRedis } from "../../servers/redis.ts";
 import type { ChaosStore, StartedStore } from "../chaos-store.ts";
 import { monotonicMs } from "../witness.ts";
+import { SlotMover } from "./slot-mover.ts";
 
 const WRITE_PATIENCE_MS = 150;
 const HEAL_DEADLINE_MS = 60_000;
@@ -27,24 +28,43 @@ export const redis: ChaosStore = {
 
 export const redisCluster: ChaosStore = {
   async start() {
-    const { nodes, url, stop } = await startRedisCluster();
-    for (const node of nodes) await durable(node);
-    return startOn(nodes, { url, stop });
+    const cluster = await startRedisCluster();
+    for (const node of cluster.nodes) await durable(node);
+    return startOn([...cluster.nodes], cluster);
   },
   open,
 };
 
 function startOn(
   nodes: readonly OwnRedis[],
-  { url, stop }: { readonly url: string; stop(): Promise<void> },
+  {
+    url,
+    stop,
+    addNode,
+  }: { readonly url: string; stop(): Promise<void>; addNode?(): Promise<OwnRedis> },
 ): StartedStore {
   const isCluster = nodes.length > 1;
   const watch = new WriteWatch(url, isCluster);
   let struck = 0;
+  // Whoever is born after a node was added is given a way to that one too.
+  const hosts = nodes.map((node) => new URL(node.url).host);
+  const mover =
+    addNode &&
+    new SlotMover({
+      nodes,
+      keys: () => allKeys(watch.client),
+      async addNode() {
+        const node = await addNode();
+        await durable(node);
+        hosts.push(new URL(node.url).host);
+        return node;
+      },
+    });
   return {
     url,
-    nodes: nodes.map((node) => new URL(node.url).host),
+    nodes: hosts,
     server: {
+      ...(mover && { moveSlots: () => mover.move() }),
       isWhole: !isCluster,
       halt: (how) => nodes[struck % nodes.length]!.halt(how),
       async resume() {
@@ -69,25 +89,31 @@ function startOn(
 }
 
 /** A node of a cluster is started without this. */
-async function durable({ url }: OwnRedis): Promise<void> {
+export async function durable({ url }: OwnRedis): Promise<void> {
   const client = new Redis(url);
   await client.config("SET", "appendfsync", "always");
   client.disconnect();
 }
 
 /** Writes beside the store: on every node, whichever has the slots. */
-class WriteWatch {
+export class WriteWatch {
   readonly client: Redis | Cluster;
   readonly #keys: readonly string[];
 
   constructor(url: string, isCluster: boolean) {
-    const options = { enableOfflineQueue: false, maxRetriesPerRequest: null } as const;
+    const options = {
+      ...{ enableOfflineQueue: false, maxRetriesPerRequest: null },
+      // Behind an address that follows the primary, a new connection finds it.
+      reconnectOnError: (error: Error) => error.message.startsWith("READONLY"),
+    };
     const retry = { retryStrategy: () => 50 };
     this.client = isCluster
       ? new Cluster([url], { redisOptions: options, clusterRetryStrategy: () => 50 })
       : new Redis(url, { ...options, ...retry });
     this.client.on("error", () => {});
-    this.#keys = HASH_TAGS.map((tag) => `chaos-watch:{${tag}}`);
+    this.#keys = (isCluster ? HASH_TAGS : HASH_TAGS.slice(0, 1)).map(
+      (tag) => `chaos-watch:{${tag}}`,
+    );
   }
 
   async canWrite(): Promise<boolean> {
@@ -101,7 +127,7 @@ class WriteWatch {
 }
 
 /** Every job stands in exactly one place, and has a header and a body. */
-async function standing(client: Redis | Cluster): Promise<string[]> {
+export async function standing(client: Redis | Cluster): Promise<string[]> {
   const found: string[] = [];
   const keys = await allKeys(client);
   for (const base of keys.filter((key) => key.endsWith("}:i")).map((key) => key.slice(0, -1))) {

@@ -3,10 +3,9 @@ import { InvalidOptionError } from "./errors.ts";
 import {
   checkFunction,
   checkNumber,
-  checkObject,
+  checkOptions,
   checkWhole,
   MAX_DURATION_MS,
-  refuseUnknown,
 } from "./option-checks.ts";
 import { show } from "./text.ts";
 
@@ -55,8 +54,7 @@ const OPTIONS = ["maxAttempts", "baseMs", "factor", "maxMs", "jitter", "delaysMs
 /** Fills in the defaults. Throws `InvalidOptionError`. */
 export function checkRetry(policy: RetryPolicy | undefined): ResolvedRetry {
   if (policy === undefined) return DEFAULT_RETRY;
-  checkObject("retry", policy);
-  refuseUnknown("retry", policy, OPTIONS);
+  checkOptions("retry", policy, OPTIONS);
   const { delaysMs, delay } = policy;
   if (delaysMs !== undefined && delay !== undefined) {
     throw new InvalidOptionError("retry takes delaysMs or delay, not both");

@@ -124,6 +124,7 @@ const RATE_LIMIT = new Set([
 ]);
 const SCHEMA = new Set([
   "HOLDFAST_PAYLOAD_VALIDATION",
+  "HOLDFAST_RESULT_VALIDATION",
   "ENOENT",
   "ZodError",
   "$ZodError",

@@ -7,6 +7,7 @@ import type { Classification } from "./classify.ts";
 import { checkPolicy, type EnqueueOptions } from "./enqueue-options.ts";
 import { InvalidOptionError } from "./errors.ts";
 import type { ErrorCategory } from "./job.ts";
+import type { StoredResult } from "./jsonified.ts";
 import { checkName, checkTags } from "./names.ts";
 import {
   checkFunction,
@@ -34,9 +35,13 @@ export const DEFAULT_MAX_CRASHES = 3;
 /** A category, or the parts of a classification to change; undefined leaves it as it is. */
 export type Classify = (error: unknown) => ErrorCategory | Partial<Classification> | undefined;
 
-/** What a result schema promises; without one, the handler decides. */
+/** What is stored of what a result schema makes; without one, the handler decides. */
 export type ResultOf<Schema extends StandardSchema | undefined> = Schema extends StandardSchema
-  ? InferOutput<Schema>
+  ? StoredResult<InferOutput<Schema>>
+  : unknown;
+/** What a handler must return for it. */
+export type ReturnedOf<Schema extends StandardSchema | undefined> = Schema extends StandardSchema
+  ? InferInput<Schema>
   : unknown;
 
 /** What `defineJob` takes. */
@@ -49,8 +54,9 @@ export interface JobOptions<
   readonly type: Type;
   /** Default `"default"`. */
   readonly queue?: string | undefined;
-  /** Any Standard Schema. Its input is stored; the handler gets its output. */
+  /** Any Standard Schema. Its input is stored, as JSON; the handler gets its output. */
   readonly payload?: PayloadSchema;
+  /** Of what the handler returns; its output is stored. A result that does not fit fails the attempt for good. */
   readonly result?: ResultSchema;
   readonly retry?: RetryPolicy | undefined;
   /** How long one attempt may run. Default null: as long as it likes. */
@@ -80,11 +86,12 @@ export interface JobContract<
   Input = unknown,
   Output = Input,
   Result = unknown,
+  Returned = Result,
 > {
   readonly type: Type;
   readonly queue: string;
   readonly payload: StandardSchema<Input, Output> | null;
-  readonly result: StandardSchema<unknown, Result> | null;
+  readonly result: StandardSchema<Returned, unknown> | null;
   readonly retry: ResolvedRetry;
   readonly timeoutMs: number | null;
   readonly priority: number;
@@ -110,7 +117,7 @@ export interface JobItem<
   readonly type: Type;
   readonly payload: Input;
   /** Set by `of`: the item is checked and routed by it, whether or not the type is registered. */
-  readonly contract?: JobContract<Type, Input, unknown, Result> | undefined;
+  readonly contract?: JobContract<Type, Input, unknown, Result, unknown> | undefined;
 }
 
 const OPTIONS = [
@@ -138,21 +145,27 @@ export function defineJob<
   ResultSchema extends StandardSchema | undefined,
 >(
   options: JobOptions<Type, PayloadSchema, ResultSchema> & { readonly payload: PayloadSchema },
-): JobContract<Type, InferInput<PayloadSchema>, InferOutput<PayloadSchema>, ResultOf<ResultSchema>>;
+): JobContract<
+  Type,
+  InferInput<PayloadSchema>,
+  InferOutput<PayloadSchema>,
+  ResultOf<ResultSchema>,
+  ReturnedOf<ResultSchema>
+>;
 /** Without a schema, the payload is `unknown` … */
 export function defineJob<
   const Type extends string,
   ResultSchema extends StandardSchema | undefined,
 >(
   options: JobOptions<Type, undefined, ResultSchema>,
-): JobContract<Type, unknown, unknown, ResultOf<ResultSchema>>;
+): JobContract<Type, unknown, unknown, ResultOf<ResultSchema>, ReturnedOf<ResultSchema>>;
 /** … unless its type is named: `defineJob<{ to: string }>({ type: "email.send" })`. Nothing checks it at run time. */
 export function defineJob<Payload, Result = unknown>(
   options: JobOptions<string, undefined, undefined>,
-): JobContract<string, Payload, Payload, Result>;
+): JobContract<string, Payload, Payload, StoredResult<Result>, Result>;
 export function defineJob(options: JobOptions): JobContract;
 export function defineJob(options: JobOptions): JobContract {
-  checkObject("defineJob", options);
+  checkObject("what defineJob takes", options);
   if ("run" in options) {
     throw new InvalidOptionError(
       "a contract has no handler: give run to hf.define, or the contract to hf.handle",
@@ -182,6 +195,26 @@ export function defineJob(options: JobOptions): JobContract {
     of: (payload, itemOptions) => ({ ...itemOptions, type: contract.type, payload, contract }),
   };
   return Object.freeze(contract);
+}
+
+/**
+ * A contract of `defineJob` or `hf.define`, of this copy of the package or of another. What only looks
+ * like one, such as bare options, would be enqueued with half of its rules.
+ */
+export function isContract(value: unknown): value is JobContract {
+  if (typeof value !== "object" || value === null) return false;
+  const { type, queue, retry, of } = value as Partial<JobContract>;
+  const isNamed = typeof type === "string" && typeof queue === "string";
+  return isNamed && typeof retry === "object" && typeof of === "function";
+}
+
+/** What a call takes that concerns one type: its contract or its name. */
+export function checkTarget(what: string, target: unknown): JobContract | string {
+  if (typeof target === "string") return checkName("type", target);
+  if (isContract(target)) return target;
+  throw new InvalidOptionError(
+    `${what} takes a contract made by defineJob or hf.define, or the name of a type, not ${show(target)}`,
+  );
 }
 
 function checkSchema(what: string, schema: unknown): StandardSchema | null {

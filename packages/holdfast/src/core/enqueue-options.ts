@@ -6,9 +6,9 @@ import { checkKey, checkName, checkTags } from "./names.ts";
 import {
   checkObject,
   checkOneOf,
+  checkOptions,
   checkWhole,
   MAX_DURATION_MS,
-  refuseUnknown,
 } from "./option-checks.ts";
 import { hasControl, show } from "./text.ts";
 
@@ -74,8 +74,7 @@ const MAX_RUN_AT = 253_402_300_799_999;
 
 /** Throws `InvalidOptionError` or `InvalidNameError`. `meta` is checked for its shape only: it is encoded later. */
 export function checkEnqueueOptions(options: EnqueueOptions): void {
-  checkObject("enqueue options", options);
-  refuseUnknown("enqueue", options, OPTIONS);
+  checkOptions("enqueue", options, OPTIONS);
   checkPolicy(options);
   const { delayMs, runAt, idempotencyKey, maxAttempts, group, queue, tags, meta, trace } = options;
   if (delayMs !== undefined) checkWhole("delayMs", delayMs, { min: 0, max: MAX_DURATION_MS });

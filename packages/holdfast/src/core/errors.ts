@@ -58,6 +58,17 @@ export class PayloadValidationError extends HoldfastError {
   }
 }
 
+/** What a handler returned does not fit the result schema of its contract. */
+export class ResultValidationError extends HoldfastError {
+  readonly code = "HOLDFAST_RESULT_VALIDATION";
+  readonly issues: readonly SchemaIssue[];
+
+  constructor(message: string, issues: readonly SchemaIssue[]) {
+    super(message);
+    this.issues = issues;
+  }
+}
+
 /** No contract or handler of this type is known here, and no queue was named. */
 export class UnknownTypeError extends HoldfastError {
   readonly code = "HOLDFAST_UNKNOWN_TYPE";

@@ -1,6 +1,7 @@
 /** What is recorded of a failed attempt: cleaned and cut, so that every store accepts it. */
 import { errorChain, read, readText } from "./error-chain.ts";
 import type { ErrorCategory, Failure } from "./job.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { cleanText, show } from "./text.ts";
 
 export const MAX_MESSAGE_CHARS = 2000;
@@ -19,7 +20,7 @@ export function describeFailure(
     category,
     message,
     stack: stack === "" ? null : cleanText(stack, MAX_STACK_CHARS),
-    fingerprint: fingerprint(`${type}\n${category}\n${withoutDetails(message)}`),
+    fingerprint: fingerprintOf({ type, category, name: readText(error, "name"), message, stack }),
   };
 }
 
@@ -48,23 +49,4 @@ function objectWords(thrown: object): string {
   } catch {
     return name;
   }
-}
-
-/** Failures that differ only in ids, numbers and quoted names look alike. */
-function withoutDetails(message: string): string {
-  return message
-    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, "#")
-    .replace(/"[^"\n]*"|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)/g, "#")
-    .replace(/\b0x[0-9a-f]+\b|\b(?=[a-f]*\d)[0-9a-f]{8,}\b/gi, "#")
-    .replace(/\d+/g, "#");
-}
-
-/** FNV-1a, 64 bits. Short and stable, not secure: it groups failures in lists. */
-function fingerprint(text: string): string {
-  let hash = 0xcbf29ce484222325n;
-  for (let index = 0; index < text.length; index++) {
-    hash ^= BigInt(text.charCodeAt(index));
-    hash = BigInt.asUintN(64, hash * 0x100000001b3n);
-  }
-  return hash.toString(16).padStart(16, "0");
 }

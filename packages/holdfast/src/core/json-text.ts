@@ -23,10 +23,18 @@ export interface JsonLimits {
 export const MAX_DEPTH = 64;
 
 export function encodeJson(value: unknown, limits: JsonLimits): string {
+  return encodeStored(value, limits).json;
+}
+
+/** The text, and the value that it gives back: the same one, unless JSON makes another of it. */
+export function encodeStored(
+  value: unknown,
+  limits: JsonLimits,
+): { readonly json: string; readonly stored: unknown } {
   const { what, maxBytes, maxDepth = MAX_DEPTH } = limits;
   const bounds = { what, maxBytes, maxDepth };
-  const plain = isSurelyPlain(value, bounds) ? value : plainCopy(value, bounds);
-  const json = stringify(plain, bounds);
+  const stored = isSurelyPlain(value, bounds) ? value : plainCopy(value, bounds);
+  const json = stringify(stored, bounds);
   // JSON.stringify escapes exactly what we look for, and ordinary text has no \u at all. A payload
   // may also contain the letters "\u0000" themselves, hence the second look inside.
   if (json.includes("\\u") && /\\u(?:0000|d)/.test(json)) refuseBrokenText(json, what);
@@ -35,7 +43,7 @@ export function encodeJson(value: unknown, limits: JsonLimits): string {
     const bytes = byteLength(json);
     if (bytes > maxBytes) throw tooLarge(bounds, String(bytes));
   }
-  return json;
+  return { json, stored };
 }
 
 export function decodeJson(json: string): unknown {

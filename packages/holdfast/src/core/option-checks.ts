@@ -33,7 +33,16 @@ export function checkOneOf<Choice extends string>(
 ): Choice {
   if (choices.includes(value as Choice)) return value as Choice;
   const allowed = choices.map((choice) => `"${choice}"`).join(" or ");
-  throw new InvalidOptionError(`${what} must be ${allowed}, not ${show(value)}`);
+  const nearest = typeof value === "string" ? nearestWord(value, choices) : null;
+  const advice = nearest === null ? "" : `: did you mean "${nearest}"?`;
+  throw new InvalidOptionError(`${what} must be ${allowed}, not ${show(value)}${advice}`);
+}
+
+/** The options of whatever stops: how long it waits for what runs. */
+export function checkGrace(what: string, options: unknown): void {
+  checkOptions(what, options, ["graceMs"]);
+  const { graceMs } = options as { readonly graceMs?: unknown };
+  if (graceMs !== undefined) checkWhole("graceMs", graceMs, { min: 0, max: 86_400_000 });
 }
 
 export function checkFunction(what: string, value: unknown): void {
@@ -44,6 +53,22 @@ export function checkFunction(what: string, value: unknown): void {
 export function checkObject(what: string, value: unknown): asserts value is object {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
   throw new InvalidOptionError(`${what} must be an object, not ${show(value)}`);
+}
+
+/** An options object, and nothing in it that is not known: what every public call asks of its options. */
+export function checkOptions(
+  what: string,
+  given: unknown,
+  allowed: readonly string[],
+): asserts given is object {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    // A text is not shown: it may be a URL with a password.
+    const shown = typeof given === "string" ? "a text" : show(given);
+    throw new InvalidOptionError(
+      `${what} takes an object of options, not ${shown}: { ${allowed.slice(0, 4).join(", ")}${allowed.length > 4 ? ", …" : ""} }`,
+    );
+  }
+  refuseUnknown(what, given, allowed);
 }
 
 /** A misspelt option that is silently ignored is the worst of all: the caller believes it is set. */

@@ -47,23 +47,26 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   return standard?.version === 1 && typeof standard.validate === "function";
 }
 
+type Refusal = new (message: string, issues: readonly SchemaIssue[]) => Error;
+
 /**
  * The value as the schema makes it; a promise only if the schema needs one. Throws
- * `PayloadValidationError`. What the schema's own code throws passes through: it says nothing about
+ * `PayloadValidationError`, unless it is told otherwise. What the schema's own code throws passes through: it says nothing about
  * the value.
  */
 export function validateWith<Output>(
   schema: StandardSchema<unknown, Output>,
   value: unknown,
   what: string,
+  Refused: Refusal = PayloadValidationError,
 ): Output | Promise<Output> {
   const result = schema["~standard"].validate(value);
   // Not `instanceof Promise`: any thenable will do, also one of another realm.
-  if ("then" in result) return Promise.resolve(result).then((late) => accept(late, what));
-  return accept(result, what);
+  if ("then" in result) return Promise.resolve(result).then((late) => accept(late, what, Refused));
+  return accept(result, what, Refused);
 }
 
-function accept<Output>(result: SchemaResult<Output>, what: string): Output {
+function accept<Output>(result: SchemaResult<Output>, what: string, Refused: Refusal): Output {
   if (result.issues === undefined) return result.value;
   const issues = result.issues.slice(0, KEPT).map(readIssue);
   const listed = issues
@@ -71,7 +74,7 @@ function accept<Output>(result: SchemaResult<Output>, what: string): Output {
     .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
   const more = result.issues.length - listed.length;
   if (more > 0) listed.push(`and ${more} more`);
-  throw new PayloadValidationError(`${what} does not fit its schema: ${listed.join("; ")}`, issues);
+  throw new Refused(`${what} does not fit its schema: ${listed.join("; ")}`, issues);
 }
 
 function readIssue(issue: RawIssue): SchemaIssue {

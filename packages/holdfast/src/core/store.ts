@@ -222,6 +222,8 @@ export interface StoreInfo {
   readonly usedMemoryBytes?: number | null;
   /** What it may use at most. Null or 0: no bound. */
   readonly maxMemoryBytes?: number | null;
+  /** What is wrong with the place where the jobs are; said at the start of every process. */
+  readonly warnings?: readonly string[];
 }
 
 export interface Wakeup {

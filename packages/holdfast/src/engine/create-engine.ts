@@ -109,7 +109,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     appVersion: options.appVersion,
   });
   const ours = upkeep({
-    ...{ watched, runtime, logger, events, retention, settings, ledgerWriter, fleet },
+    ...{ watched, runtime, logger, registry, events, retention, settings, ledgerWriter, fleet },
   });
   const chores = new Chores({
     ...{ runtime, logger },

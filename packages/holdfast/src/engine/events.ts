@@ -2,6 +2,9 @@
  * What this process's own workers and enqueues did, told after the store has it. Other processes are seen through
  * the store. A listener that throws is reported and hurts nobody.
  */
+import { InvalidOptionError } from "../core/errors.ts";
+import { checkFunction, nearestWord } from "../core/option-checks.ts";
+import { show } from "../core/text.ts";
 import type { ErrorCategory, Failure } from "../core/job.ts";
 import { runAsNobody } from "./run/current-attempt.ts";
 import type { Logger } from "./logger.ts";
@@ -53,6 +56,17 @@ export interface JobEvents {
 }
 
 export type EventName = keyof JobEvents;
+
+const NAMES: Readonly<Record<EventName, true>> = {
+  ...{ enqueued: true, started: true, succeeded: true, failed: true, dead: true, cancelled: true },
+  ...{ snoozed: true, released: true, lost: true, abandoned: true, reaped: true },
+};
+/** What other job systems call them, where it is not near. */
+const OTHER_WORDS: Readonly<Record<string, EventName>> = {
+  ...{ completed: "succeeded", complete: "succeeded", success: "succeeded", finished: "succeeded" },
+  ...{ done: "succeeded", active: "started", start: "started", added: "enqueued" },
+  ...{ waiting: "enqueued", error: "failed", stalled: "reaped", removed: "cancelled" },
+};
 export type EventListener<Name extends EventName> = (event: JobEvents[Name]) => void;
 
 export class Events {
@@ -65,6 +79,8 @@ export class Events {
 
   /** Returns the way to stop listening. */
   on<Name extends EventName>(name: Name, listener: EventListener<Name>): () => void {
+    checkEventName(name);
+    checkFunction(`the listener for "${name}"`, listener);
     let listeners = this.#listeners.get(name);
     if (!listeners) this.#listeners.set(name, (listeners = new Set()));
     listeners.add(listener);
@@ -84,4 +100,16 @@ export class Events {
       }
     }
   }
+}
+
+/** A listener for an event that never comes would wait for ever, in silence. */
+function checkEventName(name: unknown): void {
+  if (typeof name === "string" && Object.hasOwn(NAMES, name)) return;
+  const known = Object.keys(NAMES);
+  const word = typeof name === "string" ? name : "";
+  const meant = Object.hasOwn(OTHER_WORDS, word) ? OTHER_WORDS[word] : nearestWord(word, known);
+  throw new InvalidOptionError(
+    `there is no event ${show(name)}: ` +
+      (meant ? `did you mean "${meant}"?` : `the events are ${known.join(", ")}`),
+  );
 }

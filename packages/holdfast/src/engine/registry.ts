@@ -1,11 +1,14 @@
 /** What this process knows of each type: its contract, and its handler if it runs here. */
-import { defineJob, type JobContract } from "../core/contract.ts";
+import { checkTarget, defineJob, type JobContract } from "../core/contract.ts";
 import { TypeTakenError } from "../core/errors.ts";
-import type { RunningJob } from "./run/running-job.ts";
+import type { Intent, RunningJob } from "./run/running-job.ts";
+
+/** What a handler may return: a result, or what `job.snooze()` and `job.cancel()` give. */
+export type Returns<Result> = Promise<Result | Intent> | Result | Intent;
 
 export type Handler<Payload = unknown, Result = unknown> = (
-  job: RunningJob<Payload>,
-) => Promise<Result> | Result;
+  job: RunningJob<Payload, Result>,
+) => Returns<Result>;
 
 export interface Definition {
   readonly contract: JobContract;
@@ -29,7 +32,8 @@ export class Registry {
 
   /** A type given by name alone gets a contract of defaults. */
   addHandler(target: JobContract | string, handler: Handler): void {
-    const contract = typeof target === "string" ? this.#contractOf(target) : target;
+    const given = checkTarget("hf.handle", target);
+    const contract = typeof given === "string" ? this.#contractOf(given) : given;
     this.addContract(contract);
     if (this.#definitions.get(contract.type)?.handler) {
       throw new TypeTakenError(
@@ -52,10 +56,16 @@ export class Registry {
     return [...queues];
   }
 
-  handledTypes(): string[] {
+  /** Of everything that has a handler here, or of what belongs to one queue. */
+  handledTypes(queue?: string): string[] {
     return [...this.#definitions.values()].flatMap(({ contract, handler }) =>
-      handler ? [contract.type] : [],
+      handler && (queue === undefined || contract.queue === queue) ? [contract.type] : [],
     );
+  }
+
+  /** Does a contract name it? */
+  hasQueue(queue: string): boolean {
+    return [...this.#definitions.values()].some(({ contract }) => contract.queue === queue);
   }
 
   #contractOf(type: string): JobContract {

@@ -6,7 +6,7 @@ import { InvalidOptionError } from "../core/errors.ts";
 import { FINISHED_STATUSES, type FinishedStatus } from "../core/job.ts";
 import { LEDGER_KINDS, type LedgerKind, type TrimRequest } from "../core/ledger.ts";
 import { checkName } from "../core/names.ts";
-import { checkObject, checkWhole, MAX_DURATION_MS, refuseUnknown } from "../core/option-checks.ts";
+import { checkObject, checkOptions, checkWhole, MAX_DURATION_MS } from "../core/option-checks.ts";
 import type { Retention as RetentionPolicy } from "../core/store.ts";
 
 const DAY_MS = 86_400_000;
@@ -59,7 +59,9 @@ export class Retention {
 
   /** From now on these hold, and nothing that was said before. */
   obey(options: RetentionOptions): void {
+    checkOptions("retention", options, [...FINISHED_STATUSES, "queues", "ledger"]);
     const { queues = {}, ledger = {}, ...general } = options;
+    checkObject("retention.queues", queues);
     this.#ledger = ledgerRules(ledger);
     this.#discarded.clear();
     const policies = policiesOf(null, { ...DEFAULT_RULES, ...general });
@@ -88,8 +90,11 @@ function keyOf(queue: string | null, status: FinishedStatus): string {
 }
 
 export function policiesOf(queue: string | null, rules: KeepRules): RetentionPolicy[] {
+  const what = queue === null ? "retention" : `retention.queues["${queue}"]`;
+  checkOptions(what, rules, FINISHED_STATUSES);
   return FINISHED_STATUSES.filter((status) => rules[status] !== undefined).map((status) => {
     const rule = rules[status] ?? {};
+    checkOptions(`${what}.${status}`, rule, ["maxAgeMs", "maxCount"]);
     const policy = {
       queue,
       status,
@@ -108,19 +113,18 @@ export function policiesOf(queue: string | null, rules: KeepRules): RetentionPol
 }
 
 function ledgerRules(rules: NonNullable<RetentionOptions["ledger"]>): Retention["ledger"] {
-  checkObject("retention.ledger", rules);
-  refuseUnknown("retention.ledger", rules, LEDGER_KINDS);
+  checkOptions("retention.ledger", rules, LEDGER_KINDS);
   const all = { ...DEFAULT_LEDGER, ...rules };
   return LEDGER_KINDS.flatMap((kind) => {
     const rule = all[kind];
     if (rule === null) return [];
-    checkObject(`retention.ledger.${kind}`, rule);
-    refuseUnknown(`retention.ledger.${kind}`, rule, ["maxAgeMs", "maxCount"]);
+    const what = `retention.ledger.${kind}`;
+    checkOptions(what, rule, ["maxAgeMs", "maxCount"]);
     const olderThanMs = rule.maxAgeMs ?? null;
     const keep = rule.maxCount ?? null;
     const bounds = { min: 1, max: MAX_DURATION_MS };
-    if (olderThanMs !== null) checkWhole(`retention.ledger.${kind}.maxAgeMs`, olderThanMs, bounds);
-    if (keep !== null) checkWhole(`retention.ledger.${kind}.maxCount`, keep, bounds);
+    if (olderThanMs !== null) checkWhole(`${what}.maxAgeMs`, olderThanMs, bounds);
+    if (keep !== null) checkWhole(`${what}.maxCount`, keep, bounds);
     return [{ kind, olderThanMs, keep }];
   });
 }

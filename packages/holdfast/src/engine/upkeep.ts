@@ -2,8 +2,10 @@
 import type { Events } from "./events.ts";
 import type { Chore } from "./extension.ts";
 import { BEAT_EVERY_MS, LOOK_WHILE_BUSY_MS, type Fleet } from "./lease/fleet.ts";
+import { QueueNotes } from "./lease/queue-notes.ts";
 import { reaper } from "./lease/reaper.ts";
 import type { Logger } from "./logger.ts";
+import type { Registry } from "./registry.ts";
 import { reportMemory } from "./report-memory.ts";
 import type { QueueSettings } from "./queue-settings.ts";
 import type { Retention } from "./retention.ts";
@@ -20,6 +22,7 @@ export interface UpkeepOptions {
   readonly watched: WatchedStore;
   readonly runtime: Runtime;
   readonly logger: Logger;
+  readonly registry: Registry;
   readonly events: Events;
   readonly retention: Retention;
   readonly settings: QueueSettings;
@@ -28,10 +31,13 @@ export interface UpkeepOptions {
 }
 
 export function upkeep(options: UpkeepOptions): readonly Chore[] {
-  const { watched, logger, retention, settings, ledgerWriter, fleet } = options;
+  const { watched, logger, registry, retention, settings, ledgerWriter, fleet } = options;
+  const notes = new QueueNotes({
+    ...{ store: watched.store, registry, logger, queues: () => fleet.ownQueues },
+  });
   return [
     reaper(options),
-    ...fleetChores(fleet, settings),
+    ...fleetChores({ fleet, notes, settings }),
     ...relayChores(options),
     {
       name: "prune",
@@ -54,10 +60,14 @@ export function upkeep(options: UpkeepOptions): readonly Chore[] {
 }
 
 /** One record written and one look at the others' every five seconds; commands are heard more often. */
-function fleetChores(fleet: Fleet, settings: QueueSettings): readonly Chore[] {
+function fleetChores({
+  fleet,
+  notes,
+  settings,
+}: Pick<UpkeepOptions, "fleet" | "settings"> & { readonly notes: QueueNotes }): readonly Chore[] {
   let sinceLookMs = BEAT_EVERY_MS;
   return [
-    { name: "beat", everyMs: BEAT_EVERY_MS, run: () => fleet.beat() },
+    { name: "beat", everyMs: BEAT_EVERY_MS, run: () => beat(fleet, notes) },
     {
       name: "look at the fleet",
       everyMs: LOOK_WHILE_BUSY_MS,
@@ -75,6 +85,11 @@ function fleetChores(fleet: Fleet, settings: QueueSettings): readonly Chore[] {
       },
     },
   ];
+}
+
+async function beat(fleet: Fleet, notes: QueueNotes): Promise<void> {
+  await fleet.beat();
+  await notes.look();
 }
 
 function trimmer({ ledgerWriter, retention }: UpkeepOptions): Chore {

@@ -86,6 +86,8 @@ export class WatchedStore {
   async #open(store: Store): Promise<void> {
     try {
       await store.open();
+      const { name, warnings = [] } = store.info();
+      for (const warning of warnings) this.#logger.warn(`${name}: ${warning}`);
     } catch (error) {
       this.lastAnswer.failed(error);
       throw error;

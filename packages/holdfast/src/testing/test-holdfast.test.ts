@@ -67,13 +67,64 @@ describe("testHoldfast", () => {
     await t.hf.close();
   });
 
-  it("says which handler hangs", async () => {
+  it("says which handler hangs, and closes all the same", async () => {
     const t = testHoldfast({ patienceMs: 20 });
     t.hf.handle(sendEmail, () => new Promise(() => {}));
-    await t.hf.enqueue(sendEmail, { to: "a@example.com" });
+    const { id } = await t.hf.enqueue(sendEmail, { to: "a@example.com" });
     const error = await t.drain().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(DrainTimeoutError);
-    expect(String(error)).toContain("email.send");
+    expect(String(error)).toContain(`email.send (${id})`);
+    await t.hf.close();
+  });
+
+  it("gives up after two seconds without progress, well before a test runner does", async () => {
+    const t = testHoldfast();
+    t.hf.handle(sendEmail, () => new Promise(() => {}));
+    await t.hf.enqueue(sendEmail, { to: "a@example.com" });
+    await expect(t.drain()).rejects.toThrow("nothing has moved for 2000 ms");
+    await t.hf.close();
+  });
+
+  it("is patient with handlers that make progress", async () => {
+    const t = testHoldfast({ patienceMs: 200 });
+    t.hf.handle(sendEmail, async (job) => {
+      for (let step = 0; step < 6; step += 1) {
+        await job.step(`step ${step}`, () => new Promise<void>((done) => setTimeout(done, 60)));
+      }
+    });
+    await t.hf.enqueue(sendEmail, { to: "a@example.com" });
+    await t.drain();
+    expect(await t.hf.counts()).toMatchObject({ mail: { succeeded: 1 } });
+    await t.hf.close();
+  });
+
+  it("waits in a second drain for what the first one left running", async () => {
+    const t = testHoldfast({ patienceMs: 20 });
+    let finish = () => {};
+    t.hf.handle(sendEmail, () => new Promise<void>((resolve) => (finish = resolve)));
+    await t.hf.enqueue(sendEmail, { to: "a@example.com" });
+    await expect(t.drain()).rejects.toThrow(DrainTimeoutError);
+    const again = t.drain();
+    finish();
+    await again;
+    expect(await t.hf.counts()).toMatchObject({ mail: { succeeded: 1, processing: 0 } });
+    await t.hf.close();
+  });
+
+  it("lets a timeout come to its end while a drain waits for the handler", async () => {
+    const slow = defineJob({ type: "slow", timeoutMs: 30_000, retry: { maxAttempts: 1 } });
+    const t = testHoldfast();
+    t.hf.handle(slow, (job) => {
+      return new Promise((_resolve, reject) => {
+        job.signal.addEventListener("abort", () => reject(job.signal.reason as Error));
+      });
+    });
+    const { id } = await t.hf.enqueue(slow, null);
+    const drained = t.drain();
+    await t.advance(30_000);
+    await drained;
+    expect(await t.hf.job(id)).toMatchObject({ status: "dead", error: { category: "timeout" } });
+    await t.hf.close();
   });
 
   it("gives the same ids and jitter for the same seed", async () => {

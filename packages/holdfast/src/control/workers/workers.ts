@@ -1,6 +1,6 @@
 /** The fleet, for people: which processes work on this store, and a way to quiet one of their workers. */
 import { InvalidOptionError, WorkerNotFoundError } from "../../core/errors.ts";
-import { checkObject, refuseUnknown } from "../../core/option-checks.ts";
+import { checkOptions } from "../../core/option-checks.ts";
 import { cleanText } from "../../core/text.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";
 
@@ -67,8 +67,7 @@ export class Workers {
     if (typeof worker !== "string" || worker === "") {
       throw new InvalidOptionError(`${what} takes the id of a worker, as workers.list() has it`);
     }
-    checkObject(what, options);
-    refuseUnknown(what, options, ["by", "reason"]);
+    checkOptions(what, options, ["by", "reason"]);
     const host = await this.#host();
     if (!(await host.workers.command(worker, isQuiet))) {
       throw new WorkerNotFoundError(

@@ -107,6 +107,11 @@ export class Fleet {
     await this.look();
   }
 
+  /** What the workers of this process take. */
+  get ownQueues(): ReadonlySet<string> {
+    return new Set([...this.#members].flatMap((member) => member.view().queues));
+  }
+
   leave(member: FleetMember): void {
     this.#members.delete(member);
     this.#measureOwn();

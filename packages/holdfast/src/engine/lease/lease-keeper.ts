@@ -36,6 +36,8 @@ export class LeaseKeeper {
   readonly #held = new Set<Attempt>();
   readonly #dirty = new Set<Attempt>();
   readonly #renewals: Batcher<RenewRequest, RenewResult>;
+  /** Types that have run since the last tick: one of them blocks the loop when it is late. */
+  readonly #ranSince = new Set<string>();
   #renewTimer: Timer | null = null;
   #expiryTimer: Timer | null = null;
   #expiryAt = Infinity;
@@ -80,6 +82,7 @@ export class LeaseKeeper {
   }
 
   drop(attempt: Attempt): void {
+    if (attempt.startedAt !== null) this.#ranSince.add(attempt.job.type);
     this.#held.delete(attempt);
     this.#dirty.delete(attempt);
   }
@@ -151,12 +154,20 @@ export class LeaseKeeper {
     this.#renewTimer = runtime.timer(renewMs, () => {
       const lateMs = runtime.monotonic() - dueAt;
       if (lateMs > BLOCKED_MS) {
-        const types = [...this.#held].filter((held) => held.phase === "running");
+        for (const held of this.#held) {
+          if (held.startedAt !== null) this.#ranSince.add(held.job.type);
+        }
+        const types = [...this.#ranSince];
+        const among =
+          types.length === 0
+            ? "no handler ran meanwhile"
+            : `handlers of ${types.join(", ")} ran meanwhile`;
         logger.warn(
-          `the event loop was blocked for ${Math.round(lateMs)} ms; move long synchronous work to a worker thread`,
-          { running: [...new Set(types.map((held) => held.job.type))] },
+          `the event loop was blocked for ${Math.round(lateMs)} ms (${among}): move long synchronous work to a worker thread`,
+          { types },
         );
       }
+      this.#ranSince.clear();
       for (const attempt of this.#held) this.#push(attempt);
       this.#tickLater();
     });

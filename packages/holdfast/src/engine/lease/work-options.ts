@@ -1,7 +1,8 @@
 /** What `hf.work` takes, checked and completed. */
 import { InvalidOptionError } from "../../core/errors.ts";
+import { show } from "../../core/text.ts";
 import { checkName } from "../../core/names.ts";
-import { checkObject, checkWhole, refuseUnknown } from "../../core/option-checks.ts";
+import { checkOptions, checkWhole } from "../../core/option-checks.ts";
 
 export interface WorkOptions {
   /** Names, or names with weights: `{ mail: 3, default: 1 }`. Default: the queues of all handlers. */
@@ -38,8 +39,7 @@ export function checkWorkOptions(
   options: WorkOptions,
   handledQueues: readonly string[],
 ): WorkSettings {
-  checkObject("work", options);
-  refuseUnknown("work", options, OPTIONS);
+  checkOptions("work", options, OPTIONS);
   const leaseMs = checkWhole("leaseMs", options.leaseMs ?? 10_000, { min: 50, max: 3_600_000 });
   const renewMs = checkWhole("renewMs", options.renewMs ?? Math.floor(leaseMs * 0.3), {
     min: 1,
@@ -67,6 +67,12 @@ export function checkWorkOptions(
 function checkQueues(
   queues: readonly string[] | Readonly<Record<string, number>>,
 ): ReadonlyMap<string, number> {
+  if (typeof queues !== "object" || queues === null) {
+    const written = typeof queues === "string" ? `: work({ queues: [${show(queues)}] })` : "";
+    throw new InvalidOptionError(
+      `queues takes an array of names, or an object of names with weights, not ${show(queues)}${written}`,
+    );
+  }
   const entries = Array.isArray(queues)
     ? (queues as readonly string[]).map((queue): [string, number] => [queue, 1])
     : Object.entries(queues);

@@ -11,6 +11,7 @@
 import type { EnqueueOptions } from "../../core/contract.ts";
 import { DEFAULT_MAX_CRASHES } from "../../core/contract.ts";
 import { WorkerStoppedError } from "../../core/errors.ts";
+import { checkGrace } from "../../core/option-checks.ts";
 import type { NewJob } from "../../core/job.ts";
 import type { Extensions } from "../extensions.ts";
 import type { Logger } from "../logger.ts";
@@ -181,9 +182,10 @@ export class Worker {
    * Stops leasing, hands the buffer back, waits `graceMs` for what runs, then aborts the signals and
    * hands back what does not end: no attempt is spent. Calling again waits for the same stop.
    */
-  stop(options: { readonly graceMs?: number } = {}): Promise<void> {
+  async stop(options: { readonly graceMs?: number } = {}): Promise<void> {
+    checkGrace("stop", options);
     this.#stopped ??= this.#stop(options.graceMs ?? this.#settings.graceMs);
-    return this.#stopped;
+    await this.#stopped;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

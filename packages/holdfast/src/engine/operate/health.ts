@@ -17,7 +17,7 @@ export interface WorkerHealth {
 }
 
 export interface Health {
-  /** All workers are; where there are none, the store answered the last enqueue, if there was one. */
+  /** Never once `close` was called. Until then: all workers are; where there are none, the store answered the last enqueue, if there was one. */
   readonly ok: boolean;
   /** Of the worker that has been without an answer the longest. Null: none works, or one never had any. */
   readonly lastLeaseAt: Date | null;
@@ -37,11 +37,13 @@ export interface LastAnswers {
   /** Null unless it is elsewhere. */
   readonly ledger: LastAnswer | null;
   readonly spooled: number | null;
+  readonly isClosed: boolean;
 }
 
-export function healthOf({ workers, store, ledger, spooled }: LastAnswers): Health {
+export function healthOf({ workers, store, ledger, spooled, isClosed }: LastAnswers): Health {
+  const isServed = workers.length > 0 ? workers.every(({ ok }) => ok) : store?.isAway !== true;
   return {
-    ok: workers.length > 0 ? workers.every(({ ok }) => ok) : store?.isAway !== true,
+    ok: isServed && !isClosed,
     lastLeaseAt: earliest(workers.map(({ lastLeaseAt }) => lastLeaseAt)),
     lastCallAt: store?.lastAt ?? null,
     workers,

@@ -3,7 +3,8 @@ import { InvalidOptionError } from "../../core/errors.ts";
 import type { LedgerFilter, StoredEntry } from "../../core/ledger.ts";
 import { decodeJson } from "../../core/json-text.ts";
 import { fillPage } from "./fill-page.ts";
-import { checkWhole, refuseUnknown } from "../../core/option-checks.ts";
+import { checkOptions, checkWhole } from "../../core/option-checks.ts";
+import { checkCursor } from "./operator.ts";
 import type { Runtime } from "../runtime.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
 
@@ -63,8 +64,10 @@ export async function readLedger(
   { ledgerWriter, runtime }: { ledgerWriter: LedgerWriter; runtime: Runtime },
   query: LedgerQuery,
 ): Promise<LedgerEntries> {
+  checkOptions("ledger", query, [...WORDS, "isFinal", "from", "to", "limit", "cursor"]);
   const { limit = 50, cursor = null } = query;
   checkWhole("limit", limit, { min: 1, max: 200 });
+  checkCursor(cursor);
   const filter = filterOf(query);
   const { items, nextCursor } = await fillPage({ limit, cursor, runtime }, async (page) => {
     const found = await ledgerWriter.ask((ledger) => ledger.read(filter, page));
@@ -74,7 +77,6 @@ export async function readLedger(
 }
 
 function filterOf(query: LedgerQuery): LedgerFilter {
-  refuseUnknown("ledger", query, [...WORDS, "isFinal", "from", "to", "limit", "cursor"]);
   const filter: Record<string, unknown> = {};
   for (const word of WORDS) {
     const value: unknown = query[word];

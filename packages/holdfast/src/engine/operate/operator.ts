@@ -3,7 +3,7 @@
  * What changed something is noted in the ledger, where there is one.
  */
 import { DEFAULT_RETRY, MAX_ATTEMPTS } from "../../core/backoff.ts";
-import { InvalidOptionError, JobNotFoundError } from "../../core/errors.ts";
+import { InvalidCursorError, InvalidOptionError, JobNotFoundError } from "../../core/errors.ts";
 import {
   ERROR_CATEGORIES,
   JOB_STATUSES,
@@ -11,12 +11,13 @@ import {
   type JobStatus,
 } from "../../core/job.ts";
 import type { AuditBody } from "../../core/ledger.ts";
-import type { LimitChange, LineState, QueueState } from "../../core/line.ts";
+import type { LimitChange } from "../../core/line.ts";
 import { checkName } from "../../core/names.ts";
-import { encodeJson } from "../../core/json-text.ts";
+import { encodeStored } from "../../core/json-text.ts";
 import {
   checkObject,
   checkOneOf,
+  checkOptions,
   checkWhole,
   MAX_DURATION_MS,
   refuseUnknown,
@@ -24,9 +25,10 @@ import {
 import type { Change, Changes, JobFilter, QueueCounts, Store } from "../../core/store.ts";
 import { cleanText } from "../../core/text.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
-import { payloadHash } from "../produce/compose-job.ts";
+import { checkStored, payloadHash } from "../produce/compose-job.ts";
 import { fillPage } from "./fill-page.ts";
 import { jobListing, jobView, type JobListing, type JobView } from "./job-view.ts";
+import { linesView, type LinesView } from "./lines-view.ts";
 import { auditEntry, type About } from "../settle/ledger-entries.ts";
 import type { Registry } from "../registry.ts";
 import type { Runtime } from "../runtime.ts";
@@ -100,14 +102,7 @@ export interface LimitOptions {
   readonly weight?: number | null | undefined;
 }
 
-export interface LinesView {
-  readonly queue: QueueState | null;
-  readonly lines: readonly LineState[];
-  readonly nextCursor: string | null;
-}
-
 const PAUSE = "pause";
-
 export interface OperatorOptions {
   readonly store: Store;
   readonly runtime: Runtime;
@@ -135,9 +130,11 @@ export class Operator {
   }
 
   async jobs(query: JobsQuery): Promise<JobsPage> {
+    checkOptions("jobs", query, JOBS_QUERY);
     const { limit = 50, cursor = null, order = "newest", without } = query;
     checkWhole("limit", limit, { min: 1, max: 200 });
     checkOneOf("order", order, ["newest", "oldest"]);
+    checkCursor(cursor);
     if (without !== undefined) checkOneOf("without", without, ["payloads"]);
     const filter = filterOf(query);
     const { runtime } = this.#options;
@@ -159,8 +156,11 @@ export class Operator {
     queue: string,
     page: { readonly limit?: number; readonly cursor?: string | null } = {},
   ): Promise<LinesView> {
+    checkOptions("lines", page, ["limit", "cursor"]);
     const limit = checkWhole("limit", page.limit ?? 50, { min: 1, max: 200 });
-    return this.#store.lines(checkName("queue", queue), { limit, cursor: page.cursor ?? null });
+    checkCursor(page.cursor ?? null);
+    const name = checkName("queue", queue);
+    return linesView(await this.#store.lines(name, { limit, cursor: page.cursor ?? null }));
   }
 
   /** Queued: cancelled now. Processing: its handler is asked to stop. Finished: refused. */
@@ -175,6 +175,7 @@ export class Operator {
   }
 
   async retry(id: string, options: RetryOptions = {}): Promise<"retried" | "refused"> {
+    checkOptions("retry", options, ["attempts", "delayMs", "payload", "reason", "by"]);
     const { attempts, delayMs = 0, payload, ...why } = options;
     checkWhole("delayMs", delayMs, { min: 0, max: MAX_DURATION_MS });
     if (attempts !== undefined) checkWhole("attempts", attempts, { min: 1, max: MAX_ATTEMPTS });
@@ -185,7 +186,7 @@ export class Operator {
       delayMs,
       runAt: null,
       attempts: attempts ?? retry.maxAttempts,
-      ...(payload !== undefined && { payload: this.#newPayload(found.type, payload) }),
+      ...(payload !== undefined && { payload: await this.#newPayload(found.type, payload) }),
     };
     const { queue, type, group } = found;
     const spoken = whyOf("retry", why);
@@ -206,24 +207,25 @@ export class Operator {
   }
 
   async pause(target: LineTarget, options: PauseOptions = {}): Promise<void> {
+    checkOptions("pause", options, ["forMs", "reason", "by"]);
     const { forMs, ...why } = options;
     if (forMs !== undefined) checkWhole("forMs", forMs, { min: 1, max: MAX_DURATION_MS });
     const { reason, by } = whyOf("pause", why);
     const hold = { forMs: forMs ?? null, reason: reason ?? "paused", by };
-    const line = lineOf(target);
+    const line = lineOf("pause", target);
     await this.#store.hold([{ ...line, owner: PAUSE, hold }]);
     await this.note({ action: "pause", by, reason, details: { forMs: hold.forMs } }, line);
   }
 
   async resume(target: LineTarget): Promise<void> {
-    const line = lineOf(target);
+    const line = lineOf("resume", target);
     await this.#store.hold([{ ...line, owner: PAUSE, hold: null }]);
     await this.note({ action: "resume", by: null, reason: null }, line);
   }
 
   async limit(target: LineTarget, options: LimitOptions): Promise<void> {
     checkObject("limit", options);
-    const line = lineOf(target);
+    const line = lineOf("limit", target);
     const { weights, ...own } = options;
     const isQueue = line.group === null;
     refuseUnknown(
@@ -235,6 +237,7 @@ export class Operator {
     );
     for (const [name, value] of Object.entries(own)) checkBound(name, value);
     const changes: LimitChange[] = [{ ...line, ...own } as LimitChange];
+    if (weights !== undefined) checkObject("limit({ weights })", weights);
     for (const [group, weight] of Object.entries(weights ?? {})) {
       checkBound("weight", weight);
       changes.push({ queue: line.queue, group: checkName("group", group), weight });
@@ -260,9 +263,12 @@ export class Operator {
     await ledgerWriter.note(auditEntry(id, body, { ...about, at: ledgerWriter.now() }));
   }
 
-  #newPayload(type: string, payload: unknown) {
+  /** Judged as an enqueue judges it, where the contract is known. */
+  async #newPayload(type: string, payload: unknown) {
     const limits = { what: "payload", maxBytes: this.#options.maxPayloadBytes };
-    const json = encodeJson(payload, limits);
+    const { json, stored } = encodeStored(payload, limits);
+    const contract = this.#options.registry.get(type)?.contract;
+    if (contract?.payload) await checkStored(contract, stored, stored === payload);
     return { json, hash: payloadHash(type, json) };
   }
 }
@@ -276,8 +282,14 @@ const JOBS_QUERY = [
 function filterOf(query: JobsQuery): JobFilter {
   const { status, delayed, queue, group, type, tag, category, fingerprint, worker } = query;
   const { retrying, from, to, finishedFrom, finishedTo } = query;
-  refuseUnknown("jobs", query, JOBS_QUERY);
   const statuses = typeof status === "string" ? [status] : status;
+  if (statuses !== undefined && !Array.isArray(statuses)) {
+    throw new InvalidOptionError("status is one of a job, or an array of them");
+  }
+  if (delayed !== undefined && typeof delayed !== "boolean") {
+    throw new InvalidOptionError("delayed is true or false");
+  }
+  if (tag !== undefined && typeof tag !== "string") throw new InvalidOptionError("tag is a text");
   for (const one of statuses ?? []) checkOneOf("status", one, JOB_STATUSES);
   if (category !== undefined) checkOneOf("category", category, ERROR_CATEGORIES);
   return {
@@ -308,6 +320,12 @@ function checkDate(what: string, date: unknown): number {
   throw new InvalidOptionError(`${what} must be a valid Date`);
 }
 
+/** What it says is for the store that made it. */
+export function checkCursor(cursor: unknown): void {
+  if (cursor === null || typeof cursor === "string") return;
+  throw new InvalidCursorError("a cursor is the nextCursor of the page before, or null");
+}
+
 function checkId(id: unknown): string {
   if (typeof id === "string" && id.length > 0 && id.length <= 64) return id;
   throw new InvalidOptionError("a job id is the text that a receipt has as its id");
@@ -319,9 +337,9 @@ function checkBound(name: string, value: unknown): void {
   checkWhole(name, value, { min: name === "weight" ? 1 : 0, max });
 }
 
-function lineOf(target: LineTarget): { queue: string; group: string | null } {
+function lineOf(what: string, target: LineTarget): { queue: string; group: string | null } {
   if (typeof target === "string") return { queue: checkName("queue", target), group: null };
-  checkObject("a line", target);
+  checkOptions(`the target of ${what}`, target, ["queue", "group"]);
   const { queue, group } = target;
   const isUngrouped = group === undefined || group === "";
   return {
@@ -331,7 +349,7 @@ function lineOf(target: LineTarget): { queue: string; group: string | null } {
 }
 
 function whyOf(what: string, why: WhyOptions): { reason: string | null; by: string | null } {
-  refuseUnknown(what, why, ["reason", "by"]);
+  checkOptions(what, why, ["reason", "by"]);
   return {
     reason: why.reason === undefined ? null : cleanText(why.reason, 500),
     by: why.by === undefined ? null : cleanText(why.by, 200),

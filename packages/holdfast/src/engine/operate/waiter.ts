@@ -2,9 +2,11 @@
  * Waits for jobs to finish: hints make it quick, looking makes it sure. A hint or a new waiter asks for the
  * jobs it is about; only the look that comes by itself asks for all.
  */
-import { JobNotFoundError, WaitTimeoutError } from "../../core/errors.ts";
+import { InvalidOptionError, JobNotFoundError, WaitTimeoutError } from "../../core/errors.ts";
 import { BATCH_ITEMS } from "../../core/job.ts";
+import { checkOptions, checkWhole, MAX_DURATION_MS } from "../../core/option-checks.ts";
 import type { JobRef, Store } from "../../core/store.ts";
+import { show } from "../../core/text.ts";
 import { finishedJob, type FinishedJob } from "./job-view.ts";
 import { longTimer, type Runtime, type Timer } from "../runtime.ts";
 import { isRetryable } from "../retrying.ts";
@@ -23,6 +25,26 @@ export interface WaiterOptions {
   readonly runtime: Runtime;
   /** A job the store does not know yet, and will. */
   readonly isComing: (id: string) => boolean;
+}
+
+/** What a caller gives to `waitFor`: a receipt or an id, and how long it may take. */
+export function checkWait(
+  target: { readonly id: string; readonly queue?: string } | string,
+  options: { readonly timeoutMs?: number },
+): { readonly ref: JobRef; readonly timeoutMs: number | null } {
+  checkOptions("waitFor", options, ["timeoutMs"]);
+  const { timeoutMs } = options;
+  if (timeoutMs !== undefined) {
+    checkWhole("timeoutMs", timeoutMs, { min: 1, max: MAX_DURATION_MS });
+  }
+  const { id, queue }: Partial<JobRef> =
+    typeof target === "string" ? { id: target } : { ...target };
+  if (typeof id !== "string" || id === "") {
+    throw new InvalidOptionError(
+      `waitFor takes the receipt of an enqueue, or the id of a job, not ${show(target)}`,
+    );
+  }
+  return { ref: { id, ...(queue !== undefined && { queue }) }, timeoutMs: timeoutMs ?? null };
 }
 
 export class Waiter {

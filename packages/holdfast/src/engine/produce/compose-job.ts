@@ -2,7 +2,9 @@
 import { createHash } from "node:crypto";
 import {
   checkEnqueueOptions,
+  checkTarget,
   DEFAULT_PRIORITY,
+  isContract,
   type EnqueueOptions,
   type JobContract,
 } from "../../core/contract.ts";
@@ -10,7 +12,7 @@ import { DEFAULT_RETRY } from "../../core/backoff.ts";
 import { UnknownTypeError } from "../../core/errors.ts";
 import { dedupeText } from "../../core/idempotency.ts";
 import type { DedupeKey, NewJob } from "../../core/job.ts";
-import { encodeJson } from "../../core/json-text.ts";
+import { encodeJson, encodeStored } from "../../core/json-text.ts";
 import { checkName, checkTags } from "../../core/names.ts";
 import { validateWith } from "../../core/standard-schema.ts";
 import type { Registry } from "../registry.ts";
@@ -48,18 +50,24 @@ export class Composer {
   ): ComposedJob | Promise<ComposedJob> {
     if (options !== NO_OPTIONS) checkEnqueueOptions(options);
     const contract = this.#contractOf(target, options);
-    const schema = contract?.payload;
-    if (schema) {
-      const checked = validateWith(schema, payload, `the payload of ${contract.type}`);
+    // A payload left out is null: most types that take none are called so.
+    const given = payload === undefined ? null : payload;
+    const limits = { what: "payload", maxBytes: this.#options.maxPayloadBytes };
+    const { json, stored } = encodeStored(given, limits);
+    if (contract?.payload) {
+      const checked = checkStored(contract, stored, stored === given);
       if (checked instanceof Promise) {
-        return checked.then(() => this.#finish(target, contract, payload, options));
+        return checked.then(() => this.#finish(target, contract, json, options));
       }
     }
-    return this.#finish(target, contract, payload, options);
+    return this.#finish(target, contract, json, options);
   }
 
   #contractOf(target: JobContract | string, options: EnqueueOptions): JobContract | null {
-    if (typeof target !== "string") return target;
+    if (typeof target !== "string") {
+      if (isContract(target)) return target;
+      checkTarget("enqueue", target);
+    }
     const known = this.#options.registry.get(target);
     if (known) return known.contract;
     checkName("type", target);
@@ -75,16 +83,11 @@ export class Composer {
   #finish(
     target: JobContract | string,
     contract: JobContract | null,
-    payload: unknown,
+    json: string,
     options: EnqueueOptions,
   ): ComposedJob {
     const type = typeof target === "string" ? target : target.type;
-    const { runtime, maxPayloadBytes } = this.#options;
-    // A payload left out is null: most types that take none are called so.
-    const json = encodeJson(payload === undefined ? null : payload, {
-      what: "payload",
-      maxBytes: maxPayloadBytes,
-    });
+    const { runtime } = this.#options;
     const tags = options.tags ? checkTags(options.tags) : (contract?.tags ?? NO_TAGS);
     const { meta, runAt } = options;
     const job: NewJob = {
@@ -108,6 +111,18 @@ export class Composer {
       onConflict: options.onConflict ?? contract?.onConflict ?? "throw",
     };
   }
+}
+
+/**
+ * The schema judges what is stored, not what was given: the handler's side gets only that. A Date that
+ * passed here and came back as text would be a dead job.
+ */
+export function checkStored(contract: JobContract, stored: unknown, isAsGiven: boolean): unknown {
+  const what = `the payload of ${contract.type}`;
+  const named = isAsGiven
+    ? what
+    : `${what}, as JSON gives it back (a Date is a text there: take z.coerce.date() or its like),`;
+  return validateWith(contract.payload!, stored, named);
 }
 
 /** Of type and canonical payload: key order does not matter. */

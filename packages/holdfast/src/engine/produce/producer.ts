@@ -27,6 +27,7 @@ import {
   type NewJob,
 } from "../../core/job.ts";
 import type { InsertResult, Store } from "../../core/store.ts";
+import { checkObject } from "../../core/option-checks.ts";
 import { Batcher } from "./batcher.ts";
 import type { Events } from "../events.ts";
 import type { Extensions } from "../extensions.ts";
@@ -43,7 +44,8 @@ const TRIES = 4;
 /** `ran` and `spooled` only with `new Holdfast({ resilient })`, and then the types say so. */
 export type ReceiptStatus = "added" | "duplicate" | "spooled" | "ran";
 
-export interface Receipt<Result = unknown, Status extends ReceiptStatus = "added" | "duplicate"> {
+/** `Status` follows from `new Holdfast({ resilient })`; by default it is any, so that a parameter takes every receipt. */
+export interface Receipt<Result = unknown, Status extends ReceiptStatus = ReceiptStatus> {
   /** Of the stored job; of the first one if this is a duplicate. */
   readonly id: string;
   /**
@@ -149,6 +151,7 @@ export class Producer {
     return Promise.all(
       items.map(async (item): Promise<AnyAnswer> => {
         try {
+          checkObject("an item of enqueueAll", item as unknown);
           const composed = await this.#options.composer.compose(
             item.contract ?? item.type,
             item.payload,

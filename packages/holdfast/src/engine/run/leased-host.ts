@@ -3,9 +3,10 @@
  * outcome to the store, and a caller's transaction is asked through the store itself.
  */
 import type { EnqueueOptions } from "../../core/contract.ts";
-import { LeaseLostError, UnsupportedError } from "../../core/errors.ts";
+import { LeaseLostError, ResultValidationError, UnsupportedError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
 import type { Outcome } from "../../core/outcome.ts";
+import { validateWith } from "../../core/standard-schema.ts";
 import type { Settlement } from "../../core/store.ts";
 import type { Ended } from "../extension.ts";
 import type { Decided, Extensions } from "../extensions.ts";
@@ -21,7 +22,7 @@ import type { Settler } from "../settle/settler.ts";
 import type { WatchedStore } from "../watched-store.ts";
 import type { Attempt } from "./attempt.ts";
 import { ViewedAttempt } from "./attempt-view.ts";
-import type { AttemptHost } from "./pipeline.ts";
+import { reportDropped, type AttemptHost } from "./pipeline.ts";
 import type { SpawnTarget } from "./running-job.ts";
 
 /** A caller's transaction that is open for longer after its handler has ended is worth a word. */
@@ -93,7 +94,13 @@ export class LeasedHost implements AttemptHost {
     }
     const within = store.within(tx);
     if (store.info().transactionBlocksWriters) attempt.blockedBy = within;
-    const outcome = succeed(result);
+    const schema = this.#options.registry.get(attempt.job.type)?.contract.result;
+    const what = `the result of ${attempt.job.type}`;
+    const checked = schema
+      ? await validateWith(schema, result, what, ResultValidationError)
+      : result;
+    const drop = (error: unknown) => reportDropped(this.#options.logger, attempt, error);
+    const outcome = succeed(checked, drop);
     const entries = await this.#entriesWithin(attempt, outcome);
     // From here on no renewal may wait for the caller's row locks.
     attempt.settlesWithin(within);

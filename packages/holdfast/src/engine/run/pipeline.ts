@@ -6,10 +6,10 @@
  *
  * What differs between the two (who keeps the lease, where an outcome is stored) is the attempt's host.
  */
-import type { HoldfastError } from "../../core/errors.ts";
+import { ResultValidationError, type HoldfastError } from "../../core/errors.ts";
 import { decodeJson } from "../../core/json-text.ts";
 import type { Outcome } from "../../core/outcome.ts";
-import { validateWith } from "../../core/standard-schema.ts";
+import { validateWith, type StandardSchema } from "../../core/standard-schema.ts";
 import type { Events } from "../events.ts";
 import type { Ended } from "../extension.ts";
 import type { Decided, Extensions, Hooks } from "../extensions.ts";
@@ -84,6 +84,7 @@ export class Pipeline {
       return this.release(attempt, host, { why: "its lease ran out before it started" });
     }
     const { job } = attempt;
+    const { runtime, logger } = this.#options;
     const run = this.#begin(attempt, host);
     const { definition } = run;
     if (!definition?.handler) {
@@ -114,7 +115,11 @@ export class Pipeline {
     const isAsked = run.hooks.before.length > 0;
     const outcome = isAsked ? await this.#options.extensions.before(run.hooks, run.view!) : null;
     if (outcome) return this.#conclude(run, outcome);
-    await this.#handle(run, definition, new RunningJob(attempt, payload, host));
+    await this.#handle(
+      run,
+      definition,
+      new RunningJob(attempt, payload, { host, runtime, logger }),
+    );
   }
 
   /** Gives back what was leased and never started: no attempt is spent. */
@@ -144,14 +149,17 @@ export class Pipeline {
     events.emit("started", () => ({ ...aboutJob(attempt), waitedMs: waitedMs(attempt) }));
     attempt.startedAt = runtime.monotonic();
     const handler = definition.handler!;
+    const body =
+      hooks.around.length === 0
+        ? () => handler(running)
+        : extensions.around(hooks, view!, async () => handler(running));
+    const { result } = definition.contract;
     const ending = await runHandler(attempt, {
-      handler:
-        hooks.around.length === 0
-          ? () => handler(running)
-          : extensions.around(hooks, view!, async () => handler(running)),
+      handler: result ? () => checkedResult(attempt, running, body, result) : body,
       runtime,
       timeoutMs: definition.contract.timeoutMs,
       onAbandoned: (reason) => this.#abandon(run, reason),
+      openCalls: () => running.end(),
     });
     // Settled without it meanwhile: what it says now is not heard.
     if (attempt.phase !== "running") return;
@@ -198,7 +206,8 @@ export class Pipeline {
       const message = "the transaction in which the job was settled did not commit";
       return this.#failed(run, new Error(message));
     }
-    return running.intent ?? succeed(ending.value);
+    const drop = (error: unknown) => reportDropped(this.#options.logger, run.attempt, error);
+    return running.intent ?? succeed(ending.value, drop);
   }
 
   #failed({ attempt, definition }: Run, error: unknown): Outcome {
@@ -271,6 +280,26 @@ export class Pipeline {
     const timings = { waitedMs: waitedMs(attempt), ranMs: told.ranMs ?? 0 };
     this.#options.extensions.ended(hooks, view!, { how, outcome, timings });
   }
+}
+
+/** The job succeeds all the same: its work is done. */
+export function reportDropped(logger: Logger, { job }: Attempt, error: unknown): void {
+  logger.warn(
+    `the result of job ${job.id} (${job.type}) is not stored: return plain JSON of at most 256 KiB`,
+    { error },
+  );
+}
+
+/** What the result schema makes of what the handler returned. In a caller's transaction that was done there. */
+async function checkedResult(
+  attempt: Attempt,
+  running: RunningJob,
+  body: () => unknown,
+  schema: StandardSchema,
+): Promise<unknown> {
+  const value = await body();
+  if (running.intent || attempt.settledWithin) return value;
+  return validateWith(schema, value, `the result of ${attempt.job.type}`, ResultValidationError);
 }
 
 /**

@@ -7,6 +7,7 @@ import { JobTimeoutError, type HoldfastError } from "../../core/errors.ts";
 import { longTimer, type Runtime, type Timer } from "../runtime.ts";
 import type { Attempt } from "./attempt.ts";
 import { runAs } from "./current-attempt.ts";
+import type { OpenCalls } from "./open-calls.ts";
 
 /** How long a handler may take to notice that its signal aborted. */
 export const ABORT_PATIENCE_MS = 5_000;
@@ -21,11 +22,13 @@ export interface RunHandlerOptions {
   /** Null: as long as it likes. */
   readonly timeoutMs: number | null;
   readonly onAbandoned: (reason: HoldfastError) => void;
+  /** Once the handler has ended: null, or what it asked for and has not heard of. */
+  readonly openCalls: () => Pick<OpenCalls, "finish"> | null;
 }
 
 export async function runHandler(
   attempt: Attempt,
-  { handler, runtime, timeoutMs, onAbandoned }: RunHandlerOptions,
+  { handler, runtime, timeoutMs, onAbandoned, openCalls }: RunHandlerOptions,
 ): Promise<Ending> {
   const timeout =
     timeoutMs === null
@@ -37,10 +40,15 @@ export async function runHandler(
   attempt.whenAborted((reason) => {
     patience ??= runtime.timer(ABORT_PATIENCE_MS, () => onAbandoned(attempt.abortReason ?? reason));
   });
+  let ending: Ending;
   try {
-    return { kind: "returned", value: await runAs(attempt, handler) };
+    ending = { kind: "returned", value: await runAs(attempt, handler) };
   } catch (error) {
-    return { kind: "threw", error };
+    ending = { kind: "threw", error };
+  }
+  try {
+    const calls = openCalls();
+    return calls === null ? ending : await calls.finish(ending);
   } finally {
     timeout?.cancel();
     (patience as Timer | null)?.cancel();

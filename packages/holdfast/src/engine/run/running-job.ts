@@ -4,15 +4,21 @@
  */
 import { InvalidOptionError, SpawnLimitError } from "../../core/errors.ts";
 import { jobLength } from "../../core/job-length.ts";
-import type { EnqueueOptions, JobContract } from "../../core/contract.ts";
+import { checkTarget, type EnqueueOptions, type JobContract } from "../../core/contract.ts";
 import { LOG_LINE_BYTES, type NewJob } from "../../core/job.ts";
+import type { Jsonified } from "../../core/jsonified.ts";
 import { decodeJson, encodeJson } from "../../core/json-text.ts";
+import { checkOptions } from "../../core/option-checks.ts";
 import type { Outcome } from "../../core/outcome.ts";
-import { cleanText, cutToBytes } from "../../core/text.ts";
+import { cleanText, cutToBytes, show } from "../../core/text.ts";
+import type { AnyContract, InputOf } from "../typed-jobs.ts";
 import type { Attempt } from "./attempt.ts";
 import { AttemptFacts } from "./attempt-facts.ts";
 import { refuseInOpenTransaction } from "./current-attempt.ts";
 import type { LeaseKeeper } from "../lease/lease-keeper.ts";
+import type { Logger } from "../logger.ts";
+import type { Runtime } from "../runtime.ts";
+import { OpenCalls } from "./open-calls.ts";
 import { Steps } from "./steps.ts";
 
 export const MAX_RESULT_BYTES = 256 * 1024;
@@ -40,20 +46,31 @@ export interface RunningJobHost {
   settleWithin(attempt: Attempt, tx: unknown, result: unknown): Promise<void>;
 }
 
-export class RunningJob<Payload = unknown> extends AttemptFacts {
+export interface RunningJobOptions {
+  readonly host: RunningJobHost;
+  readonly runtime: Runtime;
+  readonly logger: Logger;
+}
+
+export class RunningJob<Payload = unknown, Result = unknown> extends AttemptFacts {
   readonly payload: Payload;
   readonly #attempt: Attempt;
   readonly #host: RunningJobHost;
+  readonly #options: RunningJobOptions;
+  /** Made with the first call that takes time. */
+  #calls: OpenCalls | null = null;
+  #hasEnded = false;
   /** Made with the first step: most handlers have none. */
   #steps: Steps | null = null;
   #checkpoint: string | null;
   #intent: Extract<Outcome, { kind: "snooze" | "cancel" }> | null = null;
 
-  constructor(attempt: Attempt, payload: Payload, host: RunningJobHost) {
+  constructor(attempt: Attempt, payload: Payload, options: RunningJobOptions) {
     super(attempt);
     this.#attempt = attempt;
     this.payload = payload;
-    this.#host = host;
+    this.#host = options.host;
+    this.#options = options;
     this.#checkpoint = attempt.job.checkpoint;
   }
 
@@ -68,15 +85,17 @@ export class RunningJob<Payload = unknown> extends AttemptFacts {
   }
 
   /** Last one wins; written about once a second. Resolves at once. */
-  async progress(percent: number, message?: string): Promise<void> {
+  progress(percent: number, message?: string): Promise<void> {
     if (!Number.isFinite(percent)) {
-      throw new InvalidOptionError("progress takes a percentage from 0 to 100");
+      const error = new InvalidOptionError("progress takes a percentage from 0 to 100");
+      return this.#track("job.progress()", this.progress, Promise.reject(error));
     }
     this.#attempt.setProgress({
       percent: Math.min(100, Math.max(0, percent)),
       message: message === undefined ? null : cleanText(message, 1_000),
     });
     this.#host.keeper.updatesWait(this.#attempt);
+    return Promise.resolve();
   }
 
   /** The last 200 lines of at most 1 KiB are kept. */
@@ -86,7 +105,19 @@ export class RunningJob<Payload = unknown> extends AttemptFacts {
   }
 
   /** Stored together with this job's success, or not at all. Resolves to the new job's id. */
-  async spawn(target: SpawnTarget, payload: unknown, options?: EnqueueOptions): Promise<string> {
+  spawn<Contract extends AnyContract>(
+    contract: Contract,
+    payload: InputOf<Contract>,
+    options?: EnqueueOptions,
+  ): Promise<string>;
+  spawn(type: string, payload: unknown, options?: EnqueueOptions): Promise<string>;
+  spawn(target: SpawnTarget, payload: unknown, options?: EnqueueOptions): Promise<string> {
+    const spawned = this.#spawn(target, payload, options);
+    return this.#track("job.spawn()", this.spawn, spawned);
+  }
+
+  async #spawn(target: SpawnTarget, payload: unknown, options?: EnqueueOptions): Promise<string> {
+    checkTarget("job.spawn", target);
     const job = await this.#host.compose(target, payload, options);
     // A handler that goes on after its job was settled without it would believe in a child never stored.
     this.#host.keeper.demand(this.#attempt);
@@ -105,13 +136,18 @@ export class RunningJob<Payload = unknown> extends AttemptFacts {
    * Runs `body` once in the life of the job: its result is stored before this resolves, and a later
    * attempt gets the stored one. What comes back is what JSON makes of it, the first time too.
    */
-  step<Value>(name: string, body: () => Promise<Value> | Value): Promise<Value> {
+  step<Value>(name: string, body: () => Promise<Value> | Value): Promise<Jsonified<Value>> {
     this.#steps ??= new Steps(this.#attempt, this.#host.keeper);
-    return this.#steps.run(name, body);
+    const stored = this.#steps.run(name, body);
+    return this.#track(`job.step(${show(name)})`, this.step, stored);
   }
 
   /** Where the next attempt starts; `job.checkpoint` there. Resolves once it is stored. */
-  async save(checkpoint: unknown): Promise<void> {
+  save(checkpoint: unknown): Promise<void> {
+    return this.#track("job.save()", this.save, this.#save(checkpoint));
+  }
+
+  async #save(checkpoint: unknown): Promise<void> {
     refuseInOpenTransaction();
     const json = encodeJson(checkpoint, { what: "the checkpoint", maxBytes: MAX_RESULT_BYTES });
     await this.#host.keeper.write(this.#attempt, { checkpoint: json });
@@ -134,8 +170,30 @@ export class RunningJob<Payload = unknown> extends AttemptFacts {
   }
 
   /** This job's success commits with the caller's own transaction, or not at all. */
-  async settleWithin(tx: unknown, outcome: { readonly result?: unknown } = {}): Promise<void> {
+  settleWithin(tx: unknown, outcome: { readonly result?: Result } = {}): Promise<void> {
+    const settled = this.#settleWithin(tx, outcome);
+    return this.#track("job.settleWithin()", this.settleWithin, settled);
+  }
+
+  async #settleWithin(tx: unknown, outcome: { readonly result?: Result }): Promise<void> {
+    checkOptions("settleWithin", outcome, ["result"]);
     await this.#host.settleWithin(this.#attempt, tx, outcome.result);
+  }
+
+  #track<Out>(what: string, method: object, asked: Promise<Out>): Promise<Out> {
+    if (this.#calls === null) {
+      this.#calls = new OpenCalls({ ...this.#options, type: this.type });
+      if (this.#hasEnded) this.#calls.close();
+    }
+    return this.#calls.track(what, method, asked);
+  }
+
+  /** @internal The handler has ended. Null: it waits for nothing any more. */
+  end(): OpenCalls | null {
+    this.#hasEnded = true;
+    if (this.#calls?.isQuiet === false) return this.#calls;
+    this.#calls?.close();
+    return null;
   }
 
   /** @internal */

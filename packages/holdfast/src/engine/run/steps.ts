@@ -3,6 +3,7 @@
  * again. Names are unique in a job; steps may run side by side, not inside each other.
  */
 import { StepError } from "../../core/errors.ts";
+import type { Jsonified } from "../../core/jsonified.ts";
 import { decodeJson, encodeJson } from "../../core/json-text.ts";
 import type { Attempt } from "./attempt.ts";
 import { currentStep, refuseInOpenTransaction, runAsStep } from "./current-attempt.ts";
@@ -27,12 +28,17 @@ export class Steps {
     for (const { name, value } of attempt.job.steps) this.#keep(name, value);
   }
 
-  async run<Value>(name: string, body: () => Promise<Value> | Value): Promise<Value> {
+  async run<Value>(name: string, body: () => Promise<Value> | Value): Promise<Jsonified<Value>> {
     this.#check(name);
+    if (typeof body !== "function") {
+      throw new StepError(
+        `step "${name}" needs a function: job.step("${name}", async () => { … })`,
+      );
+    }
     this.#called.add(name);
     try {
       const json = this.#stored.get(name) ?? (await this.#runOnce(name, body));
-      return (json === NOTHING ? undefined : decodeJson(json)) as Value;
+      return (json === NOTHING ? undefined : decodeJson(json)) as Jsonified<Value>;
     } catch (error) {
       // A handler may catch this and try the step again.
       this.#called.delete(name);

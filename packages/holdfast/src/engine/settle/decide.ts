@@ -10,6 +10,7 @@ import {
   JobTimeoutError,
   LeaseLostError,
   PayloadValidationError,
+  ResultValidationError,
   WorkerStoppedError,
   type HoldfastError,
 } from "../../core/errors.ts";
@@ -33,12 +34,14 @@ export function decideBeforeRunning(job: LeasedJob, contract: JobContract): Outc
   return null;
 }
 
-export function succeed(value: unknown): Outcome {
+/** `onDropped` hears why a result is not stored. */
+export function succeed(value: unknown, onDropped?: (why: unknown) => void): Outcome {
   if (value === undefined) return { kind: "succeed", result: null, resultDropped: false };
   try {
     const result = encodeJson(value, { what: "the result", maxBytes: MAX_RESULT_BYTES });
     return { kind: "succeed", result, resultDropped: false };
-  } catch {
+  } catch (error) {
+    onDropped?.(error);
     // The work is done; a result nobody can store does not undo it.
     return { kind: "succeed", result: null, resultDropped: true };
   }
@@ -64,7 +67,7 @@ export function decideFailure(error: unknown, context: FailureContext): Outcome 
 
   const { category, permanent, retryAfterMs } = classify(cause, contract, context.nowMs);
   const failure = describeFailure(cause, { type: job.type, category });
-  if (cause instanceof PayloadValidationError) {
+  if (cause instanceof PayloadValidationError || cause instanceof ResultValidationError) {
     return { kind: "die", reason: "validation", failure, ran: true };
   }
   if (permanent) return { kind: "die", reason: "permanent", failure, ran: true };

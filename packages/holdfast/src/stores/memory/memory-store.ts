@@ -6,6 +6,12 @@
  * It forgets everything with its process. It is meant for tests and for reading.
  */
 import { ClosedError } from "../../core/errors.ts";
+import {
+  checkFunction,
+  checkNumber,
+  checkOptions,
+  MAX_DURATION_MS,
+} from "../../core/option-checks.ts";
 import type { Store, StoreInfo } from "../../core/store.ts";
 import { adopt } from "./adopt.ts";
 import { count, countDead } from "./count.ts";
@@ -32,7 +38,10 @@ export interface MemoryStoreOptions {
 }
 
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  checkOptions("memoryStore", options, ["now", "remembersMs"]);
   const { now = Date.now, remembersMs = 3_600_000 } = options;
+  checkFunction("now", now);
+  checkNumber("remembersMs", remembersMs, { min: 0, max: MAX_DURATION_MS });
   const state = newState(now, remembersMs);
   let life: "new" | "open" | "closed" = "new";
 

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { ClosedError, InvalidOptionError, StoreUnavailableError } from "../../core/errors.ts";
+import { checkOptions } from "../../core/option-checks.ts";
 import type { Store, StoreInfo } from "../../core/store.ts";
 import { Wakeups } from "../shared/wakeups.ts";
 import { withDeadline } from "../shared/with-deadline.ts";
@@ -52,8 +53,8 @@ export type MongodbStoreOptions = MongodbPlace & {
 const BATCH_ITEMS = 1_000;
 
 export function mongodbStore(options: MongodbStoreOptions): Store {
+  checkStoreOptions(options);
   const { prefix = "holdfast_", deadlineMs = 10_000, remembersMs = 3_600_000 } = options;
-  checkOptions(options);
   const clock = new Clock(options.now ?? null);
   const wakeups = new Wakeups();
   const inFlight = new Set<Promise<unknown>>();
@@ -248,7 +249,10 @@ interface Life extends OpenDatabase {
   readonly leases: Leases;
 }
 
-function checkOptions(options: MongodbStoreOptions): void {
+const OPTIONS = ["url", "db", "prefix", "deadlineMs", "remembersMs", "now"];
+
+function checkStoreOptions(options: MongodbStoreOptions): void {
+  checkOptions("mongodbStore", options, OPTIONS);
   checkPlace(options);
   const { prefix, deadlineMs, remembersMs } = options;
   if (prefix !== undefined && !/^[A-Za-z0-9_-]{0,60}$/.test(prefix)) {

@@ -243,10 +243,11 @@ async function createCollection(db: DbLike, name: string, options: Document = {}
 }
 
 export function checkPlace(place: MongodbPlace): void {
-  const isPlace = "db" in place ? isDbLike(place.db) : isUrl(place.url);
+  const isBoth = "db" in place && "url" in place;
+  const isPlace = isBoth ? false : "db" in place ? isDbLike(place.db) : isUrl(place.url);
   if (isPlace) return;
   throw new InvalidOptionError(
-    "mongodbStore takes { url } with mongodb://…, or { db } with a Db of the driver",
+    "mongodbStore takes either { url } with mongodb://…, or { db } with a Db of the driver",
   );
 }
 

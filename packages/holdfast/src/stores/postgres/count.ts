@@ -3,21 +3,62 @@
  * jobs whose time has come but that no lease has moved yet are counted as the ready jobs they are.
  */
 import { COUNTED_TO } from "../../core/line.ts";
-import type { JobRef, QueueCounts } from "../../core/store.ts";
+import type {
+  DeadCount,
+  DeadCountRequest,
+  DeadKey,
+  JobRef,
+  QueueCounts,
+} from "../../core/store.ts";
 import { isUuid } from "../../core/uuid.ts";
 import { msOf, type Clock } from "./clock.ts";
-import type { Asker } from "./queue-book.ts";
-import { number, text } from "./row-values.ts";
+import type { Asker, QueueBook } from "./queue-book.ts";
+import { number, numberOrNull, text, textOrNull } from "./row-values.ts";
 
 const NOW = "greatest(holdfast.clock_us() / 1000, $1)";
+
+/** Ready jobs that are all looked at. Of more of them, only those that can be the oldest. */
+const LOOK_AT_ALL = 100;
+/** Lines and priorities whose first job is looked at. */
+const LOOK_AT_HEADS = 200;
+
 /**
- * A function for one reason: with a hundred queues this is thought expensive enough to be compiled,
+ * Functions, for one reason: with a hundred queues this is thought expensive enough to be compiled,
  * which takes far longer than counting.
+ *
+ * The oldest ready job costs the fast path nothing: there is no index of all by their time. Those that
+ * came later than they were created have one (`ready_late`). All others wait since they were created,
+ * and inside a line and priority the first is the oldest. So the answer is exact for a queue with up to
+ * ${LOOK_AT_ALL} ready jobs, or up to ${LOOK_AT_HEADS} lines and priorities; with more it may be a later one.
  */
 export const COUNT_FUNCTION = `
-CREATE OR REPLACE FUNCTION holdfast.count_jobs(p_seen_ms bigint)
+CREATE OR REPLACE FUNCTION holdfast.oldest_ready(p_q integer, p_ready bigint) RETURNS bigint
+LANGUAGE plpgsql STABLE
+AS $$
+BEGIN
+  IF p_ready <= ${LOOK_AT_ALL} THEN
+    RETURN (SELECT min(coalesce(r.run_at, j.created_at)) FROM (
+        SELECT x.seq, x.run_at FROM holdfast.ready x WHERE x.q = p_q LIMIT ${2 * LOOK_AT_ALL}) r
+      CROSS JOIN LATERAL (SELECT x.created_at FROM holdfast.job x WHERE x.seq = r.seq OFFSET 0) j);
+  END IF;
+  RETURN least((SELECT r.run_at FROM holdfast.ready r WHERE r.q = p_q AND r.run_at IS NOT NULL
+      ORDER BY r.q, r.run_at LIMIT 1), (
+    WITH RECURSIVE heads AS (
+      (SELECT r.grp, r.prio, r.seq, r.run_at, 1 AS step FROM holdfast.ready r WHERE r.q = p_q
+      ORDER BY r.q, r.grp, r.prio, r.seq LIMIT 1)
+      UNION ALL
+      SELECT n.*, h.step + 1 FROM heads h CROSS JOIN LATERAL (
+        SELECT r.grp, r.prio, r.seq, r.run_at FROM holdfast.ready r
+        WHERE r.q = p_q AND (r.grp, r.prio) > (h.grp, h.prio)
+        ORDER BY r.q, r.grp, r.prio, r.seq LIMIT 1) n
+      WHERE h.step < ${LOOK_AT_HEADS})
+    SELECT min(coalesce(h.run_at, j.created_at)) FROM heads h
+    CROSS JOIN LATERAL (SELECT x.created_at FROM holdfast.job x WHERE x.seq = h.seq OFFSET 0) j));
+END $$;
+
+CREATE OR REPLACE FUNCTION holdfast.count_queues(p_seen_ms bigint)
 RETURNS TABLE (name text, ready numeric, delayed numeric, processing bigint, succeeded numeric,
-  dead numeric, cancelled numeric)
+  dead numeric, cancelled numeric, retrying bigint, oldest bigint)
 LANGUAGE plpgsql STABLE
 SET jit = off
 AS $$
@@ -26,8 +67,16 @@ BEGIN
   RETURN QUERY
   SELECT q.name, coalesce(t.ready, 0) + d.due, coalesce(t.delayed, 0) - d.due,
     (SELECT count(*) FROM holdfast.leased l WHERE l.q = q.q),
-    coalesce(t.succeeded, 0), coalesce(t.dead, 0), coalesce(t.cancelled, 0)
-  FROM (SELECT greatest(holdfast.clock_us() / 1000, p_seen_ms) AS at OFFSET 0) n CROSS JOIN holdfast.queue q
+    coalesce(t.succeeded, 0), coalesce(t.dead, 0), coalesce(t.cancelled, 0),
+    least(${COUNTED_TO}, (SELECT count(*) FROM (SELECT FROM holdfast.ready r
+        WHERE r.q = q.q AND r.attempts > 0 LIMIT ${COUNTED_TO}) x)
+      + (SELECT count(*) FROM (SELECT FROM holdfast.delayed a
+        WHERE a.q = q.q AND a.attempts > 0 LIMIT ${COUNTED_TO}) x)),
+    least(CASE WHEN t.ready > 0 THEN holdfast.oldest_ready(q.q, t.ready::bigint) END,
+      CASE WHEN d.due > 0 THEN (SELECT x.run_at FROM holdfast.delayed x WHERE x.q = q.q
+        ORDER BY x.q, x.run_at LIMIT 1) END)
+  FROM (SELECT greatest(holdfast.clock_us() / 1000, p_seen_ms) AS at OFFSET 0) n
+  CROSS JOIN holdfast.queue q
   LEFT JOIN (
     SELECT q, sum(ready) AS ready, sum(delayed) AS delayed, sum(succeeded) AS succeeded,
       sum(dead) AS dead, sum(cancelled) AS cancelled
@@ -41,7 +90,7 @@ BEGIN
   ORDER BY q.name;
 END $$;
 `;
-const COUNTS = "SELECT * FROM holdfast.count_jobs($1)";
+const COUNTS = "SELECT * FROM holdfast.count_queues($1)";
 /** Where a ready job stands, moved into its line already or not, and how many are before it. */
 const PLACE = `
   SELECT least(${COUNTED_TO},
@@ -67,6 +116,8 @@ export async function count(db: Asker, clock: Clock): Promise<QueueCounts[]> {
     succeeded: number(row, 4),
     dead: number(row, 5),
     cancelled: number(row, 6),
+    retrying: number(row, 7),
+    oldestReadyAt: numberOrNull(row, 8),
   }));
 }
 
@@ -74,4 +125,46 @@ export async function place(db: Asker, { id }: JobRef, clock: Clock): Promise<nu
   if (!isUuid(id)) return null;
   const [row] = await db.rows(PLACE, [msOf(clock.seen), id]);
   return row === undefined ? null : number(row, 0);
+}
+
+/** What a dead job is counted by, in its row of done. */
+const GROUPS: Readonly<Record<DeadKey, string>> = {
+  fingerprint: "d.fingerprint",
+  category: "d.category",
+  type: "d.type",
+  queue: "d.q",
+  group: "d.grp",
+};
+
+/** One pass over the dead: no counter that every death would have to write. */
+function deadCounts(by: DeadKey, ofQueue: string): string {
+  const key = by === "queue" ? "(SELECT x.name FROM holdfast.queue x WHERE x.q = c.key)" : "c.key";
+  return `
+    SELECT ${key},
+      least(c.n, ${COUNTED_TO}) AS n, c.first_at, c.last[1],
+      (SELECT j.id FROM holdfast.job j WHERE j.seq = c.last[2])
+    FROM (SELECT ${GROUPS[by]} AS key, count(*) AS n, min(d.finished_at) AS first_at,
+        max(ARRAY[d.finished_at, d.seq]) AS last
+      FROM holdfast.done d WHERE d.status = 2 AND d.status > 1 ${ofQueue}
+      GROUP BY ${GROUPS[by]}) c
+    ORDER BY least(c.n, ${COUNTED_TO}) DESC, coalesce(${key}, '') COLLATE "C"
+    LIMIT $1`;
+}
+
+export async function countDead(
+  { db, queues }: { readonly db: Asker; readonly queues: QueueBook },
+  { by, queue, limit }: DeadCountRequest,
+): Promise<DeadCount[]> {
+  const q = queue === undefined ? undefined : await queues.find(queue);
+  if (q === null || limit <= 0) return [];
+  const rows = await (q === undefined
+    ? db.rows(deadCounts(by, ""), [limit])
+    : db.rows(deadCounts(by, "AND d.q = $2"), [limit, q]));
+  return rows.map((row) => ({
+    key: textOrNull(row, 0),
+    count: number(row, 1),
+    firstAt: number(row, 2),
+    lastAt: number(row, 3),
+    example: text(row, 4),
+  }));
 }

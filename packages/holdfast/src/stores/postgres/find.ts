@@ -1,29 +1,30 @@
 /**
- * Looking. Pages go by the order of insertion, and every call does a bounded amount of work: what an
- * index does not decide is looked for in a window of so many jobs, and a page may end short, with a
- * cursor, at the end of its window.
- *
- * Which rows are walked depends on the statuses that are asked for: running jobs are the few rows of
- * `leased`, dead and cancelled ones have an index, and a few queued ones are taken from where they
- * stand. Only what is left walks all jobs.
+ * Looking. Pages go by the order of insertion. What an index decides is answered in full; for everything
+ * else a call looks at a bounded number of jobs, and a page may end short, with a cursor
+ * (`find-sources.ts`).
  */
 import { InvalidCursorError } from "../../core/errors.ts";
-import { JOB_STATUSES, type JobStatus } from "../../core/job.ts";
+import type { JobStatus } from "../../core/job.ts";
 import type { JobFilter, JobPage, PageRequest } from "../../core/store.ts";
 import type { Clock } from "./clock.ts";
-import { msOf } from "./clock.ts";
-import type { Value } from "./database.ts";
+import {
+  ANY_JOB,
+  conditionsOf,
+  isOneOf,
+  joinsFor,
+  Query,
+  statusesOf,
+  whereOf,
+  type Wanted,
+} from "./find-conditions.ts";
+import { isOf, LOOK_AT_MOST, sourcesOf, type Source } from "./find-sources.ts";
 import { summaries } from "./job-view.ts";
+import { BLOCK_BITS } from "./queue-blocks.ts";
 import type { Asker, QueueBook } from "./queue-book.ts";
 import { number, numbers } from "./row-values.ts";
-import { STATUSES } from "./placement.ts";
 
-const LOOK_AT_MOST = 2_000;
-
-const WAITING = `
-  SELECT coalesce(sum(ready + delayed), 0) FROM (
-    SELECT ready, delayed FROM holdfast.tally
-    UNION ALL SELECT ready, delayed FROM holdfast.tally_late) t`;
+/** Of a queue with few jobs among many others: some ten milliseconds. */
+const MOST_BLOCKS = 100;
 
 /** Whoever can ask for statements that were put together for one call. */
 export interface FreeAsker extends Asker {
@@ -42,7 +43,8 @@ export async function find(
   page: PageRequest,
 ): Promise<JobPage> {
   const { seqs, nextCursor } = await pageOfSeqs(options, filter, { page });
-  return { jobs: await summaries(options.db, seqs, options.clock), nextCursor };
+  const isBare = page.without === "payloads";
+  return { jobs: await summaries(options.db, seqs, { clock: options.clock, isBare }), nextCursor };
 }
 
 interface Look {
@@ -71,8 +73,15 @@ export async function pageOfSeqs(
   const isUnknown = filter.queue !== undefined && q === null;
   if (limit <= 0 || isUnknown || statuses.length === 0) return NOTHING;
   const walk: Walk = { order, after, limit, filter, q, clock, frozenAt: look.frozenAt };
+  const sources = await sourcesOf(db, statuses, walk);
+  if (sources === "all jobs") return merge([await walkJobs(db, walk, statuses)], walk);
+  if (sources === "blocks") return merge([await walkBlocks(db, walk, statuses)], walk);
   const parts: Part[] = [];
-  for (const source of await sourcesOf(db, statuses)) parts.push(await walkOne(db, walk, source));
+  for (const sourceOf of sources) {
+    const query = new Query();
+    const source = sourceOf(query);
+    parts.push(await (source.isFull ? walkFull : walkSome)(db, walk, { query, source }));
+  }
   return merge(parts, walk);
 }
 
@@ -86,31 +95,20 @@ export async function stillMatching(
   const q = filter.queue === undefined ? null : await queues.find(filter.queue);
   const query = new Query();
   const mine = `SELECT u.seq FROM unnest(${query.value([...seqs])}::bigint[]) AS u (seq)`;
-  const wanted = conditionsOf(query, { filter, q, clock, frozenAt });
+  const wanted = conditionsOf(query, { filter, q, clock, frozenAt }, { words: ANY_JOB });
   wanted.push(isOneOf(statusesOf(filter)));
   const rows = await db.rowsOnce(
-    `SELECT w.seq FROM (${mine}) w ${joinsFor(wanted)} ${whereOf(wanted)}`,
+    `SELECT w.seq FROM (${mine}) w ${joinsFor("w", wanted)} ${whereOf(wanted)}`,
     query.values,
   );
   return rows.map((row) => number(row, 0));
 }
 
-interface Walk {
+interface Walk extends Wanted {
   readonly order: "newest" | "oldest";
   /** The cursor. */
   readonly after: number | null;
   readonly limit: number;
-  readonly filter: JobFilter;
-  readonly q: number | null;
-  readonly clock: Clock;
-  readonly frozenAt: number | undefined;
-}
-
-/** Some rows that have a `seq`, and what more they must be asked for. */
-interface Source {
-  readonly table: string;
-  readonly range: readonly string[];
-  readonly rest: readonly string[];
 }
 
 interface Part {
@@ -119,62 +117,123 @@ interface Part {
   readonly end: number | null;
 }
 
-/** A statement in the making: the values it needs so far. */
-class Query {
-  readonly values: Value[] = [];
-
-  /** Takes a value and answers how the statement names it. */
-  value(value: Value): string {
-    return `$${this.values.push(value)}`;
-  }
+interface Rows {
+  readonly query: Query;
+  readonly source: Source;
 }
 
-/**
- * What conditions may ask about a row `w`, by the letter they use. Each is one step through an index:
- * a plain join may be planned as a scan of the whole table, which is then as large as it likes.
- */
-const JOINS = [
-  ["j", "JOIN", "job"],
-  ["d", "LEFT JOIN", "done"],
-  ["p", "LEFT JOIN", "leased"],
-  ["a", "LEFT JOIN", "delayed"],
-  ["t", "LEFT JOIN", "job_details"],
-] as const;
-
-function joinsFor(conditions: readonly string[]): string {
-  const text = conditions.join(" ");
-  return JOINS.filter(([letter]) => new RegExp(`\\b${letter}\\.`).test(text))
-    .map(
-      ([letter, join, table]) => `${join} LATERAL (
-         SELECT * FROM holdfast.${table} x WHERE x.seq = w.seq OFFSET 0) ${letter} ON true`,
-    )
-    .join("\n");
+/** Whatever it takes: the index leads to what is wanted, or the rows are few. */
+async function walkFull(db: FreeAsker, walk: Walk, { query, source }: Rows): Promise<Part> {
+  const { direction, past } = wayOf(walk, query);
+  const wanted = [
+    ...source.range,
+    ...source.rest,
+    ...conditionsOf(query, walk, source),
+    ...past("s"),
+  ];
+  const rows = await db.rowsOnce(
+    `SELECT s.seq FROM ${source.table} s ${joinsFor("s", wanted)} ${whereOf(wanted)}
+     ORDER BY s.seq ${direction} LIMIT ${walk.limit + 1}`,
+    query.values,
+  );
+  return { seqs: rows.map((row) => number(row, 0)), end: null };
 }
 
-function whereOf(conditions: readonly string[]): string {
-  return conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+async function walkSome(db: FreeAsker, walk: Walk, { query, source }: Rows): Promise<Part> {
+  const { direction, past } = wayOf(walk, query);
+  const behind = past("s");
+  const rest = [...source.rest, ...conditionsOf(query, walk, source)];
+  const size = rest.length === 0 ? walk.limit + 1 : LOOK_AT_MOST;
+  const table = source.table
+    .replace("/*past*/", behind.map((one) => `AND ${one}`).join(""))
+    .replaceAll("/*order*/", direction)
+    .replace("/*size*/", String(size));
+  const looked = `SELECT s.seq FROM ${table} s ${whereOf([...source.range, ...behind])}
+    ORDER BY s.seq ${direction} LIMIT ${size}`;
+  return lookAt(db, walk, { query, rest, size, looked });
 }
 
-async function walkOne(db: FreeAsker, walk: Walk, source: Source): Promise<Part> {
-  const { order, after, limit } = walk;
-  const isDown = order === "newest";
-  const direction = isDown ? "DESC" : "ASC";
-  const query = new Query();
-  const past = after === null ? [] : [`s.seq ${isDown ? "<" : ">"} ${query.value(after)}`];
-  const range = [...source.range, ...past];
-  const rest = [...source.rest, ...conditionsOf(query, walk)];
-  const size = rest.length === 0 ? limit + 1 : LOOK_AT_MOST;
+async function walkJobs(db: FreeAsker, walk: Walk, statuses: readonly JobStatus[]): Promise<Part> {
+  const source = { table: "holdfast.job", range: [], decided: [], isFull: false, words: ANY_JOB };
+  return walkSome(db, walk, { query: new Query(), source: { ...source, rest: isOf(statuses) } });
+}
+
+async function lookAt(
+  db: FreeAsker,
+  walk: Walk,
+  how: {
+    readonly query: Query;
+    readonly rest: readonly string[];
+    readonly size: number;
+    readonly looked: string;
+  },
+): Promise<Part> {
+  const { query, rest, size, looked } = how;
+  const isDown = walk.order === "newest";
   const [row] = await db.rowsOnce(
-    `WITH looked AS MATERIALIZED (
-       SELECT s.seq FROM ${source.table} s ${whereOf(range)} ORDER BY s.seq ${direction} LIMIT ${size})
+    `WITH looked AS MATERIALIZED (${looked})
      SELECT (SELECT count(*) FROM looked), (SELECT ${isDown ? "min" : "max"}(seq) FROM looked), ARRAY(
-       SELECT w.seq FROM looked w ${joinsFor(rest)} ${whereOf(rest)}
-       ORDER BY w.seq ${direction} LIMIT ${limit + 1})`,
+       SELECT w.seq FROM looked w ${joinsFor("w", rest)} ${whereOf(rest)}
+       ORDER BY w.seq ${isDown ? "DESC" : "ASC"} LIMIT ${walk.limit + 1})`,
     query.values,
   );
   if (row === undefined) throw new Error("a page without a row");
   const isWhole = number(row, 0) < size;
   return { seqs: numbers(row, 2), end: isWhole ? null : number(row, 1) };
+}
+
+/** The jobs of one queue, block by block. The loop over blocks keeps their order. */
+async function walkBlocks(
+  db: FreeAsker,
+  walk: Walk,
+  statuses: readonly JobStatus[],
+): Promise<Part> {
+  const isDown = walk.order === "newest";
+  const query = new Query();
+  const { direction, past } = wayOf(walk, query);
+  const q = query.value(walk.q);
+  const from =
+    walk.after === null
+      ? ""
+      : `AND b.block ${isDown ? "<=" : ">="} ${query.value(Math.floor(walk.after / 2 ** BLOCK_BITS))}`;
+  const rest = [
+    ...isOf(statuses),
+    ...conditionsOf(query, walk, { words: ANY_JOB, decided: ["q"] }),
+  ];
+  const size = rest.length === 0 ? walk.limit + 1 : LOOK_AT_MOST;
+  const mine = [
+    `s.q = ${q}`,
+    `s.seq >= b.block << ${BLOCK_BITS}`,
+    `s.seq < (b.block + 1) << ${BLOCK_BITS}`,
+  ];
+  const [row] = await db.rowsOnce(
+    `WITH blocks AS MATERIALIZED (
+       SELECT DISTINCT ON (b.q, b.block) b.block FROM holdfast.queue_block b WHERE b.q = ${q} ${from}
+       ORDER BY b.q ${direction}, b.block ${direction} LIMIT ${MOST_BLOCKS}),
+     looked AS MATERIALIZED (
+       SELECT s.seq FROM blocks b CROSS JOIN LATERAL (
+         SELECT s.seq FROM holdfast.job s ${whereOf([...mine, ...past("s")])}
+         ORDER BY s.seq ${direction} LIMIT ${size}) s LIMIT ${size})
+     SELECT (SELECT count(*) FROM looked), (SELECT ${isDown ? "min" : "max"}(seq) FROM looked), ARRAY(
+       SELECT w.seq FROM looked w ${joinsFor("w", rest)} ${whereOf(rest)}
+       ORDER BY w.seq ${direction} LIMIT ${walk.limit + 1}),
+       (SELECT count(*) FROM blocks),
+       (SELECT ${isDown ? `min(block) << ${BLOCK_BITS}` : `((max(block) + 1) << ${BLOCK_BITS}) - 1`} FROM blocks)`,
+    query.values,
+  );
+  if (row === undefined) throw new Error("a page without a row");
+  const seqs = numbers(row, 2);
+  if (number(row, 0) >= size) return { seqs, end: number(row, 1) };
+  return { seqs, end: number(row, 3) < MOST_BLOCKS ? null : number(row, 4) };
+}
+
+function wayOf({ order, after }: Walk, query: Query) {
+  const isDown = order === "newest";
+  return {
+    direction: isDown ? "DESC" : "ASC",
+    past: (row: string): string[] =>
+      after === null ? [] : [`${row}.seq ${isDown ? "<" : ">"} ${query.value(after)}`],
+  };
 }
 
 /** One page from the pages of several sources: only as far as all of them have looked. */
@@ -191,65 +250,6 @@ function merge(parts: readonly Part[], { order, limit }: Walk): PageOfSeqs {
   const shown = seqs.slice(0, limit);
   const last = seqs.length > limit ? (shown.at(-1) ?? null) : end;
   return { seqs: shown, nextCursor: last === null ? null : cursorOf(last, order) };
-}
-
-function statusesOf({ status = JOB_STATUSES, delayed }: JobFilter): JobStatus[] {
-  return [...new Set(delayed === undefined ? status : status.filter((one) => one === "queued"))];
-}
-
-async function sourcesOf(db: Asker, statuses: readonly JobStatus[]): Promise<Source[]> {
-  const isAll = statuses.length === JOB_STATUSES.length;
-  const rest = isAll ? [] : [isOneOf(statuses)];
-  const everything: Source = { table: "holdfast.job", range: [], rest };
-  const sources: Source[] = [];
-  for (const status of statuses) {
-    if (status === "succeeded") return [everything];
-    if (status === "queued") {
-      const [row] = await db.rows(WAITING);
-      if (row === undefined || number(row, 0) > LOOK_AT_MOST) return [everything];
-      const table = "(SELECT seq FROM holdfast.ready UNION ALL SELECT seq FROM holdfast.delayed)";
-      sources.push({ table, range: [], rest: [] });
-    } else if (status === "processing") {
-      sources.push({ table: "holdfast.leased", range: [], rest: [] });
-    } else {
-      const range = [`s.status = ${STATUSES.indexOf(status)}`, "s.status > 1"];
-      sources.push({ table: "holdfast.done", range, rest: [] });
-    }
-  }
-  return sources;
-}
-
-function isOneOf(statuses: readonly JobStatus[]): string {
-  const codes = statuses.map((status) => STATUSES.indexOf(status));
-  const status = "coalesce(d.status, CASE WHEN p.seq IS NULL THEN 0 ELSE 4 END)";
-  return codes.length === 0 ? "false" : `${status} IN (${codes.join(", ")})`;
-}
-
-function conditionsOf(
-  query: Query,
-  { filter, q, clock, frozenAt }: Pick<Walk, "filter" | "q" | "clock" | "frozenAt">,
-): string[] {
-  const { delayed, group, type, tag, category, from, to } = filter;
-  const conditions: string[] = [];
-  const add = (sql: (value: string) => string, value: string | number | null | undefined): void => {
-    if (value !== undefined && value !== null) conditions.push(sql(query.value(value)));
-  };
-  add((value) => `j.q = ${value}`, q);
-  add((value) => `j.grp = ${value}`, group);
-  add((value) => `j.type = ${value}`, type);
-  add((value) => `j.tags IS NOT NULL AND j.tags::jsonb @> jsonb_build_array(${value}::text)`, tag);
-  add((value) => `t.category = ${value}`, category);
-  add((value) => `j.created_at >= ${value}`, from);
-  add((value) => `j.created_at < ${value}`, to);
-  if (delayed !== undefined) {
-    const seen = query.value(msOf(clock.seen));
-    const now = `greatest(holdfast.clock_us() / 1000, ${seen})`;
-    conditions.push(delayed ? `a.run_at > ${now}` : `coalesce(a.run_at, 0) <= ${now}`);
-    conditions.push("d.seq IS NULL AND p.seq IS NULL");
-  }
-  add((value) => `j.created_at <= ${value}`, frozenAt);
-  add((value) => `coalesce(d.finished_at, 0) <= ${value}`, frozenAt);
-  return conditions;
 }
 
 function cursorOf(seq: number, order: "newest" | "oldest"): string {

@@ -18,6 +18,7 @@
  * here, that is for the caller to say.
  */
 import { CLOCK_US, eachOf, PINNED } from "./pinned.ts";
+import { NOTE_BLOCKS } from "./queue-blocks.ts";
 import { countUp } from "./tally.ts";
 
 /** The key `k` of an item `u` is free, its own, or of one behind it in this call. */
@@ -49,6 +50,7 @@ DECLARE
   v_count integer := cardinality(p_id);
   v_is_bounded boolean;
   v_is_old boolean;
+  v_is_ringed boolean;
   v_bounded integer[];
   v_added bigint[];
   v_known uuid[];
@@ -64,8 +66,9 @@ BEGIN
   -- Ids begin with their time, so a new one is nearly always newer than all that are remembered.
   SELECT p_is_bounded AND EXISTS (SELECT 1 FROM holdfast.queue
       WHERE q = ANY (p_q) AND max_waiting IS NOT NULL),
-    p_first <= (SELECT id FROM holdfast.gone ORDER BY id DESC LIMIT 1)
-  INTO v_is_bounded, v_is_old;
+    p_first <= (SELECT id FROM holdfast.gone ORDER BY id DESC LIMIT 1),
+    EXISTS (SELECT 1 FROM holdfast.queue WHERE q = ANY (p_q) AND has_ring)
+  INTO v_is_bounded, v_is_old, v_is_ringed;
   IF v_is_bounded THEN
     v_bounded := (SELECT array_agg(q ORDER BY q) FROM holdfast.queue
       WHERE q = ANY (p_q) AND max_waiting IS NOT NULL);
@@ -201,6 +204,7 @@ BEGIN
   ELSE
     seqs := ARRAY(SELECT nextval('holdfast.job_seq') FROM generate_series(1, v_count));
   END IF;
+${NOTE_BLOCKS}
   INSERT INTO holdfast.job (seq, created_at, q, prio, id, grp, type, payload, key, key_life,
     key_hash, tags, meta, trace)
   SELECT u.seq, coalesce(u.created, v_now), u.q, u.prio, u.id, u.grp, u.type, u.payload, u.key,
@@ -237,6 +241,8 @@ BEGIN
   ELSE
     codes := NULL;
   END IF;
+
+  IF v_is_ringed THEN PERFORM holdfast.open_lines(p_q, p_grp); END IF;
 
   -- What nearly every call is: all are due at once, and none has a past.
   IF p_delay IS NULL AND p_run_at IS NULL AND p_status IS NULL AND NOT p_is_late THEN

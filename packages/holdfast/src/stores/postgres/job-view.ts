@@ -18,6 +18,7 @@ import type { ViewColumn } from "./view-function.ts";
 
 const BY_IDS = "SELECT * FROM holdfast.view_jobs($1, NULL, $2, true)";
 const BY_SEQS = "SELECT * FROM holdfast.view_jobs($1, $2, NULL, false)";
+const BARE_BY_SEQS = "SELECT * FROM holdfast.view_bare_jobs($1)";
 
 type Texts =
   | ("id" | "queue" | "group" | "type" | "payload" | "tags" | "meta" | "trace" | "dedupeKey")
@@ -49,14 +50,15 @@ export async function get(
   return refs.map(({ id }) => found.get(id) ?? null);
 }
 
-/** In the order of the numbers; one that is gone by now is left out. */
+/** In the order of the numbers; one that is gone by now is left out. Bare: no payload, no result. */
 export async function summaries(
   db: Asker,
   seqs: readonly number[],
-  clock: Clock,
+  { clock, isBare }: { readonly clock: Clock; readonly isBare: boolean },
 ): Promise<JobSummary[]> {
   if (seqs.length === 0) return [];
-  const views = (await db.rows(BY_SEQS, [clock.seen, seqs])).map(viewOf);
+  const rows = isBare ? db.rows(BARE_BY_SEQS, [seqs]) : db.rows(BY_SEQS, [clock.seen, seqs]);
+  const views = (await rows).map(viewOf);
   const found = new Map(views.map((view) => [view.seq, summaryOf(view)]));
   return seqs.flatMap((seq) => found.get(seq) ?? []);
 }

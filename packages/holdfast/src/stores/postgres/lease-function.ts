@@ -29,7 +29,7 @@ import {
   NOTE_TURN,
   WEIGH_TURNS,
 } from "./byte-bound.ts";
-import { FOREVER } from "./clock.ts";
+import { FIND_ROOM, TEND_RING } from "./lease-ring.ts";
 import { BLOCKS, holdMoved, IS_WORN, LEASE_ONE_LINE, LEASED_ROW } from "./lease-one-line.ts";
 import { bodyOf, CLOCK_US, eachOf, PINNED } from "./pinned.ts";
 
@@ -60,13 +60,15 @@ DECLARE
   v_per_group bigint[];
   v_is_capped boolean[];
   v_has_lines boolean[];
+  v_has_ring boolean[];
+  -- Lines are still to come into the ring.
+  v_is_behind boolean[];
   v_held_until bigint[];
   v_is_more boolean[];
   -- Capped lines were not looked at: the caller has had its fill of them.
   v_is_unseen boolean[];
   v_due bigint;
   v_next bigint;
-  v_at bigint;
   v_seqs bigint[] := '{}';
   v_all integer := p_limit;
   v_of_capped integer := p_capped;
@@ -79,15 +81,21 @@ DECLARE
   v_from text;
   v_start text;
   v_has_wrapped boolean;
+  v_closed text[];
   v_is_plain boolean;
   v_groups text[];
   v_heads tid[];
   v_weights integer[];
   v_caps bigint[];
   v_free bigint[];
+  v_locked boolean[];
+  v_last_group text;
+  v_is_around boolean;
+  v_of_caps integer;
   v_quota integer[];
   v_sum integer;
   v_part integer;
+  v_most integer;
   v_length integer;
   v_take integer;
   v_is_first boolean;
@@ -108,6 +116,8 @@ ${LEASE_ONE_LINE}
   v_per_group := array_fill(NULL::bigint, ARRAY[v_count]);
   v_is_capped := array_fill(false, ARRAY[v_count]);
   v_has_lines := array_fill(false, ARRAY[v_count]);
+  v_has_ring := array_fill(false, ARRAY[v_count]);
+  v_is_behind := array_fill(false, ARRAY[v_count]);
   v_held_until := array_fill(0::bigint, ARRAY[v_count]);
   v_is_more := array_fill(false, ARRAY[v_count]);
   v_is_unseen := array_fill(false, ARRAY[v_count]);
@@ -116,7 +126,11 @@ ${LEASE_ONE_LINE}
     v_held_until[i] := coalesce(v_queue.held_until, 0);
     CONTINUE WHEN v_held_until[i] > v_now;
     v_has_lines[i] := v_queue.has_lines;
+    v_has_ring[i] := v_queue.has_ring;
     v_per_group[i] := v_queue.max_active_per_group;
+    IF v_queue.has_ring THEN
+${TEND_RING}
+    END IF;
     v_is_capped[i] := v_queue.max_active IS NOT NULL OR v_queue.max_active_per_group IS NOT NULL;
     v_due := (SELECT d.run_at FROM holdfast.delayed d WHERE d.q = p_q[i]
       ORDER BY d.q, d.run_at LIMIT 1);
@@ -186,59 +200,67 @@ ${NOTE_TURN}
         v_from := coalesce(p_turn[i] || CASE WHEN p_left[i] > 0 THEN '' ELSE chr(1) END, '');
         v_start := coalesce(p_began[i], v_from);
         v_has_wrapped := v_from COLLATE "C" < v_start COLLATE "C";
-        v_is_plain := NOT v_has_lines[i] AND v_per_group[i] IS NULL;
-        v_lines := holdfast.walk(p_q[i], v_from, CASE WHEN v_has_wrapped THEN v_start END,
-          greatest(v_rest, 2), v_is_plain, v_now, v_per_group[i], v_of_capped <= 0);
+        v_is_plain := NOT v_has_ring[i];
+        v_most := greatest(v_rest, 2);
+        IF v_is_plain THEN
+          v_lines := holdfast.walk_lines(p_q[i], v_from, CASE WHEN v_has_wrapped THEN v_start END,
+            v_most);
+        ELSE
+          v_lines := holdfast.walk_ring(p_q[i], v_from, CASE WHEN v_has_wrapped THEN v_start END,
+            v_most, v_now, v_per_group[i], v_of_capped <= 0);
+        END IF;
         v_groups := coalesce(v_lines.groups, '{}');
         v_heads := v_lines.heads;
         v_weights := v_lines.weights;
         v_caps := v_lines.caps;
         v_passed := v_lines.passed;
+        v_closed := v_lines.closed;
         IF v_passed IS NULL AND NOT v_has_wrapped AND v_start <> ''
-          AND cardinality(v_groups) < greatest(v_rest, 2)
+          AND cardinality(v_groups) < v_most
         THEN
-          v_lines := holdfast.walk(p_q[i], '', v_start, greatest(v_rest, 2) - cardinality(v_groups),
-            v_is_plain, v_now, v_per_group[i], v_of_capped <= 0);
+          IF v_is_plain THEN
+            v_lines := holdfast.walk_lines(p_q[i], '', v_start, v_most - cardinality(v_groups));
+          ELSE
+            v_lines := holdfast.walk_ring(p_q[i], '', v_start, v_most - cardinality(v_groups),
+              v_now, v_per_group[i], v_of_capped <= 0);
+          END IF;
           v_groups := v_groups || v_lines.groups;
           v_heads := v_heads || v_lines.heads;
           v_weights := v_weights || v_lines.weights;
           v_caps := v_caps || v_lines.caps;
           v_passed := v_lines.passed;
+          v_closed := v_closed || v_lines.closed;
         END IF;
+        IF v_closed IS NOT NULL THEN PERFORM holdfast.close_lines(p_q[i], v_closed, v_now); END IF;
         -- Come around to the very line where it began.
         IF v_passed || chr(1) = v_start THEN v_passed := NULL; END IF;
         v_lines_count := cardinality(v_groups);
         v_is_more[i] := v_passed IS NOT NULL;
-        v_is_unseen[i] := v_has_lines[i] AND p_capped > 0 AND v_of_capped <= 0;
+        v_is_unseen[i] := v_has_ring[i] AND p_capped > 0 AND v_of_capped <= 0;
         p_began[i] := NULL;
+
+        -- Room in capped lines.
+        IF v_is_plain THEN v_free := array_fill(v_rest::bigint, ARRAY[v_lines_count]);
+        ELSIF v_lines_count > 0 THEN
+${FIND_ROOM}
+        END IF;
         IF v_lines_count = 0 THEN
-          EXIT WHEN v_passed IS NULL;
-          -- Nothing but held or full lines so far. The next walk begins behind them, and the ring is
-          -- at its end where this search began.
+          EXIT WHEN v_passed IS NULL OR v_passed || chr(1) = v_start;
+          -- Nothing to be had so far. The next walk begins behind it, and the ring is at its end where
+          -- this search began.
           p_began[i] := v_start;
           p_turn[i] := v_passed;
           p_left[i] := 0;
           CONTINUE;
         END IF;
 
-        -- Room in capped lines.
-        v_free := array_fill(v_rest::bigint, ARRAY[v_lines_count]);
-        IF NOT v_is_plain THEN
-          FOR k IN 1..v_lines_count LOOP
-            CONTINUE WHEN v_caps[k] IS NULL;
-            IF pg_try_advisory_xact_lock(hashtextextended(v_groups[k], v_salt | p_q[i])) THEN
-              v_free[k] := greatest(0, v_caps[k] - (SELECT count(*) FROM holdfast.leased l
-                WHERE l.q = p_q[i] AND l.grp = v_groups[k]));
-            ELSE
-              v_free[k] := 0;
-              v_is_more[i] := true;
-            END IF;
-          END LOOP;
-        END IF;
-
         -- Turns: as many jobs as a line weighs, round after round.
-        IF 2 * v_lines_count > v_rest AND v_is_plain AND coalesce(p_left[i], 0) = 0
-          AND NOT v_is_tight
+        v_of_caps := 0;
+        IF NOT v_is_plain THEN
+          v_of_caps := (SELECT count(c) FROM unnest(v_caps[1:v_rest]) AS c);
+        END IF;
+        IF 2 * v_lines_count > v_rest AND coalesce(p_left[i], 0) = 0 AND NOT v_is_tight
+          AND (v_is_plain OR (v_of_caps <= v_of_capped AND 1 = ALL (v_weights[1:v_rest])))
         THEN
           -- One of each, and the walk has found them already. What is left is for the next walk.
           v_rest := least(v_rest, v_lines_count);
@@ -325,7 +347,9 @@ ${KEEP_WITHIN}
         v_room[i] := v_room[i] - v_n;
         IF v_is_capped[i] THEN
           v_of_capped := v_of_capped - v_n;
-        ELSIF v_has_lines[i] THEN
+        ELSIF v_has_ring[i] AND v_quota IS NULL THEN
+          v_of_capped := v_of_capped - least(v_n, v_of_caps);
+        ELSIF v_has_ring[i] THEN
           v_of_capped := v_of_capped - (SELECT count(*)
             FROM unnest(v_groups, v_caps) AS c (grp, cap)
             JOIN unnest(v_started.groups) AS n (grp) ON n.grp = c.grp WHERE c.cap IS NOT NULL);
@@ -353,17 +377,16 @@ ${KEEP_WITHIN}
     IF (p_limit = 0 OR v_is_unseen[i]) AND NOT v_is_more[i]
       AND (p_capped > 0 OR NOT v_is_capped[i])
     THEN
-      v_lines := holdfast.walk(p_q[i], '', NULL, 1, false, v_now, v_per_group[i], p_capped <= 0);
+      IF v_has_ring[i] THEN
+        v_lines := holdfast.walk_ring(p_q[i], '', NULL, 1, v_now, v_per_group[i], p_capped <= 0);
+      ELSE
+        v_lines := holdfast.walk_lines(p_q[i], '', NULL, 1);
+      END IF;
       v_is_more[i] := v_lines.groups IS NOT NULL OR v_lines.passed IS NOT NULL;
     END IF;
-    IF v_is_more[i] OR (v_all = 0 AND p_limit > 0) THEN v_next := v_now; END IF;
-    IF v_has_lines[i] THEN
-      -- As a question of its own for each line: as a join it may be planned to compare all with all.
-      v_at := (SELECT min(l.held_until) FROM holdfast.line l
-        WHERE l.q = p_q[i] AND l.held_until > v_now AND l.held_until < ${FOREVER}
-          AND (p_capped > 0 OR (l.max_active IS NULL AND NOT v_is_capped[i])) AND (
-          SELECT true FROM holdfast.ready r WHERE r.q = l.q AND r.grp = l.grp LIMIT 1) IS NOT NULL);
-      v_next := least(v_next, v_at);
+    IF v_is_more[i] OR v_is_behind[i] OR (v_all = 0 AND p_limit > 0) THEN v_next := v_now; END IF;
+    IF v_has_lines[i] AND (p_capped > 0 OR NOT v_is_capped[i]) THEN
+      v_next := least(v_next, holdfast.first_hold_end(p_q[i], v_now, p_capped <= 0));
     END IF;
   END LOOP;
   IF v_is_cut THEN v_next := v_now; END IF;

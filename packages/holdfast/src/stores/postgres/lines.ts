@@ -2,94 +2,142 @@
  * Holds and caps: the only two ways in which anything keeps a ready job back.
  *
  * `held_until` of a queue or line is the end of its last hold, so that a lease compares one number and
- * a hold that ends needs nobody to end it. Whoever changes holds locks the row of the queue or line
- * first and looks at all its holds after that: two who release at once must not each believe that the
- * other's hold is still there.
+ * a hold that ends needs no transaction to end it. A transaction that changes holds locks the rows of
+ * its queues and lines first, in their order, and looks at all their holds after that: two that release
+ * at once must not each believe that the other's hold is still there.
+ *
+ * A call is a few statements, however many lines it speaks of.
  */
-import type { HoldChange, LimitChange } from "../../core/line.ts";
+import type { HoldChange, LimitChange, LineRef } from "../../core/line.ts";
 import { FOREVER, instantAfter } from "./clock.ts";
 import type { Value } from "./database.ts";
 import { number } from "./row-values.ts";
 import type { Transaction } from "./transaction.ts";
 
-const LOCK_QUEUE = "SELECT 1 FROM holdfast.queue WHERE q = $1 FOR UPDATE";
-const LOCK_LINE = "SELECT 1 FROM holdfast.line WHERE q = $1 AND grp = $2 FOR UPDATE";
-/** Makes the row, or locks the one that is there. */
-const ADD_LINE = `
-  INSERT INTO holdfast.line (q, grp) VALUES ($1, $2)
-  ON CONFLICT (q, grp) DO UPDATE SET held_until = holdfast.line.held_until`;
-const NOTE_SET = `
-  UPDATE holdfast.queue SET is_set = true, has_lines = has_lines OR $2
-  WHERE q = $1 AND NOT (is_set AND (has_lines OR NOT $2))`;
+const LOCK_QUEUES = "SELECT 1 FROM holdfast.queue WHERE q = ANY ($1) ORDER BY q FOR UPDATE";
+const LOCK_LINES = `
+  SELECT 1 FROM holdfast.line l JOIN unnest($1::integer[], $2::text[]) AS u (q, grp)
+  ON l.q = u.q AND l.grp = u.grp ORDER BY l.q, l.grp FOR UPDATE OF l`;
+/** Makes the rows, or locks those that are there. */
+const ADD_LINES = `
+  INSERT INTO holdfast.line AS l (q, grp)
+  SELECT u.q, u.grp FROM unnest($1::integer[], $2::text[]) AS u (q, grp)
+  GROUP BY u.q, u.grp ORDER BY u.q, u.grp
+  ON CONFLICT (q, grp) DO UPDATE SET held_until = l.held_until`;
+const NOTE_SET = "UPDATE holdfast.queue SET is_set = true, set_at = $2 WHERE q = ANY ($1)";
+/** The ring is made by the leases that come, in steps; see `line-ring.ts`. */
+const NOTE_LINES = `
+  UPDATE holdfast.queue x SET has_lines = true, has_ring = true,
+    ring_from = CASE WHEN x.has_ring THEN x.ring_from ELSE '' END,
+    ring_wait_ms = CASE WHEN x.has_ring THEN x.ring_wait_ms ELSE 0 END
+  WHERE x.q = ANY ($1) AND NOT (x.has_lines AND x.has_ring)`;
+/** Another default: any line may be open now that was full. */
+const MAKE_RING_AGAIN = `
+  UPDATE holdfast.queue SET has_ring = true, ring_from = '', ring_wait_ms = 0
+  WHERE q = ANY ($1) AND (has_ring OR max_active_per_group IS NOT NULL)`;
 const HOLD = `
   INSERT INTO holdfast.hold (q, is_queue, grp, owner, reason, by_whom, until, since)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+  SELECT u.q, u.is_queue, u.grp, u.owner, u.reason, u.by_whom, u.until, $8 FROM unnest($1::integer[],
+    $2::boolean[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
+    AS u (q, is_queue, grp, owner, reason, by_whom, until)
   ON CONFLICT (q, is_queue, grp, owner) DO UPDATE SET reason = excluded.reason,
     by_whom = excluded.by_whom, until = excluded.until, since = excluded.since`;
 const RELEASE = `
-  DELETE FROM holdfast.hold WHERE q = $1 AND is_queue = $2 AND grp = $3 AND owner = $4`;
-const HELD_UNTIL = `coalesce((
-    SELECT max(coalesce(h.until, ${FOREVER})) FROM holdfast.hold h
-    WHERE h.q = $1 AND h.is_queue = $2 AND h.grp = $3 AND (h.until IS NULL OR h.until > $4)), 0)`;
-const SET_QUEUE_HELD = `
-  UPDATE holdfast.queue SET held_until = ${HELD_UNTIL} WHERE q = $1`;
-const SET_LINE_HELD = `
-  UPDATE holdfast.line SET held_until = ${HELD_UNTIL} WHERE q = $1 AND grp = $3`;
-const SET_CAPS = `
+  DELETE FROM holdfast.hold h USING unnest($1::integer[], $2::boolean[], $3::text[], $4::text[])
+    AS u (q, is_queue, grp, owner)
+  WHERE h.q = u.q AND h.is_queue = u.is_queue AND h.grp = u.grp AND h.owner = u.owner`;
+/** The last end of the holds in force that a condition picks. */
+function heldUntil(picked: string): string {
+  return `coalesce((SELECT max(coalesce(h.until, ${FOREVER})) FROM holdfast.hold h
+    WHERE ${picked} AND (h.until IS NULL OR h.until > $1)), 0)`;
+}
+const SET_QUEUES_HELD = `
+  UPDATE holdfast.queue x SET held_until = ${heldUntil("h.q = x.q AND h.is_queue AND h.grp = ''")}
+  WHERE x.q = ANY ($2)`;
+/** Lines that no hold closes any more come back into the ring. */
+const SET_LINES_HELD = `
+  WITH held AS (
+    UPDATE holdfast.line l
+    SET held_until = ${heldUntil("h.q = l.q AND NOT h.is_queue AND h.grp = l.grp")}
+    FROM unnest($2::integer[], $3::text[]) AS u (q, grp) WHERE l.q = u.q AND l.grp = u.grp
+    RETURNING l.q, l.grp, l.is_shut AND l.held_until <= $1 AS is_open)
+  SELECT h.q, h.grp, holdfast.open_lines(ARRAY[h.q], ARRAY[h.grp]) FROM held h WHERE h.is_open`;
+const NOTE_OPEN = `
+  UPDATE holdfast.line l SET is_shut = false FROM unnest($1::integer[], $2::text[]) AS u (q, grp)
+  WHERE l.q = u.q AND l.grp = u.grp`;
+/** A patch: where a column is not given, it stays. */
+const LIMIT_QUEUES = `
+  UPDATE holdfast.queue x SET
+    max_active = CASE WHEN u.sets_active THEN u.max_active ELSE x.max_active END,
+    max_active_per_group = CASE WHEN u.sets_group THEN u.per_group ELSE x.max_active_per_group END,
+    max_waiting = CASE WHEN u.sets_waiting THEN u.max_waiting ELSE x.max_waiting END
+  FROM unnest($1::integer[], $2::boolean[], $3::bigint[], $4::boolean[], $5::bigint[],
+    $6::boolean[], $7::bigint[])
+    AS u (q, sets_active, max_active, sets_group, per_group, sets_waiting, max_waiting)
+  WHERE x.q = u.q`;
+const LIMIT_LINES = `
+  UPDATE holdfast.line l SET
+    max_active = CASE WHEN u.sets_active THEN u.max_active ELSE l.max_active END,
+    weight = CASE WHEN u.sets_weight THEN u.weight ELSE l.weight END
+  FROM unnest($1::integer[], $2::text[], $3::boolean[], $4::bigint[], $5::boolean[], $6::integer[])
+    AS u (q, grp, sets_active, max_active, sets_weight, weight)
+  WHERE l.q = u.q AND l.grp = u.grp`;
+const NOTE_CAPS_OF_LINES = `
+  UPDATE holdfast.open_line o SET is_capped = l.max_active IS NOT NULL
+  FROM unnest($1::integer[], $2::text[]) AS u (q, grp), holdfast.line l
+  WHERE o.q = u.q AND o.grp = u.grp AND l.q = u.q AND l.grp = u.grp
+    AND o.is_capped <> (l.max_active IS NOT NULL)`;
+const OPEN_LINES = "SELECT holdfast.open_lines($1, $2)";
+const NOTE_CAPS = `
   UPDATE holdfast.queue x SET has_caps = x.max_active IS NOT NULL
     OR x.max_active_per_group IS NOT NULL
     OR EXISTS (SELECT 1 FROM holdfast.line l WHERE l.q = x.q AND l.max_active IS NOT NULL)
-  WHERE x.q = $1`;
-const HAS_READY = "SELECT 1 FROM holdfast.ready WHERE q = $1 LIMIT 1";
+  WHERE x.q = ANY ($1)`;
+const HAVE_READY = `
+  SELECT u.q FROM unnest($1::integer[]) AS u (q)
+  WHERE (SELECT true FROM holdfast.ready r WHERE r.q = u.q LIMIT 1)`;
+
+/** A change, with the number of its queue. */
+type Numbered<T extends LineRef> = T & { readonly q: number };
 
 export async function hold(
   tx: Transaction,
   changes: readonly HoldChange[],
   queues: ReadonlyMap<string, number>,
 ): Promise<void> {
-  for (const change of inLockOrder(changes, queues)) {
-    const q = queues.get(change.queue);
-    // Only one's own is released, and only if there is one: releasing makes no queue.
-    if (q === undefined) continue;
-    const { group, owner } = change;
-    const line: Value[] = [q, group === null, group ?? ""];
-    if (change.hold === null) {
-      await tx.rows(LOCK_QUEUE, [q]);
-      if (group !== null) await tx.rows(LOCK_LINE, [q, group]);
-      await tx.rows(RELEASE, [...line, owner]);
-    } else {
-      await lockToSet(tx, q, group);
-      const { forMs, reason, by } = change.hold;
-      const until = forMs === null ? null : instantAfter(tx.now, forMs);
-      await tx.rows(HOLD, [...line, owner, reason, by, until, tx.now]);
-    }
-    await tx.rows(group === null ? SET_QUEUE_HELD : SET_LINE_HELD, [...line, tx.now]);
-    if (change.hold === null) await wakeIfReady(tx, q);
+  // Only one's own is released, and only if there is one: releasing makes no queue.
+  const known = numbered(changes, queues);
+  if (known.length === 0) return;
+  // The last word of each owner counts.
+  const words = new Map(
+    known.map((word) => [JSON.stringify([word.q, word.group, word.owner]), word]),
+  );
+  const set = [...words.values()].flatMap((word) =>
+    word.hold === null ? [] : [{ ...word, hold: word.hold }],
+  );
+  const released = [...words.values()].filter((word) => word.hold === null);
+  await tx.rows(LOCK_QUEUES, [queuesOf(known)]);
+  // A hold that the same call releases again has made its queue known, and its line a row.
+  const held = known.filter((change) => change.hold !== null);
+  await addLines(tx, held);
+  await tx.rows(LOCK_LINES, lineColumns(released));
+  await tx.rows(RELEASE, ownerColumns(released));
+  await tx.rows(HOLD, [
+    ...ownerColumns(set),
+    set.map((change) => change.hold.reason),
+    set.map((change) => change.hold.by),
+    set.map(({ hold: { forMs } }) => (forMs === null ? null : instantAfter(tx.now, forMs))),
+    tx.now,
+  ]);
+  await tx.rows(SET_QUEUES_HELD, [tx.now, queuesOf(known.filter(({ group }) => group === null))]);
+  const opened = await tx.rows(SET_LINES_HELD, [tx.now, ...lineColumns(known)]);
+  if (opened.length > 0) {
+    await tx.rows(NOTE_OPEN, [
+      opened.map((row) => number(row, 0)),
+      opened.map(([, grp]) => grp ?? ""),
+    ]);
   }
-}
-
-/**
- * By queue and group, so that two callers with the same lines never wait for each other in a circle.
- * What concerns one line stays in the order it was given.
- */
-function inLockOrder<T extends { readonly queue: string; readonly group: string | null }>(
-  changes: readonly T[],
-  queues: ReadonlyMap<string, number>,
-): T[] {
-  const place = ({ queue, group }: T): [number, string] => [
-    queues.get(queue) ?? 0,
-    group === null ? "" : `g${group}`,
-  ];
-  return changes.toSorted((a, b) => {
-    const [[aQueue, aGroup], [bQueue, bGroup]] = [place(a), place(b)];
-    return aQueue - bQueue || (aGroup < bGroup ? -1 : aGroup > bGroup ? 1 : 0);
-  });
-}
-
-async function lockToSet(tx: Transaction, q: number, group: string | null): Promise<void> {
-  await tx.rows(LOCK_QUEUE, [q]);
-  if (group !== null) await tx.rows(ADD_LINE, [q, group]);
-  await tx.rows(NOTE_SET, [q, group !== null]);
+  await wakeIfReady(tx, queuesOf(released));
 }
 
 export async function limit(
@@ -97,84 +145,116 @@ export async function limit(
   changes: readonly LimitChange[],
   queues: ReadonlyMap<string, number>,
 ): Promise<void> {
-  for (const change of inLockOrder(changes, queues)) {
-    const q = queues.get(change.queue);
-    if (q === undefined) throw new Error("the queue of a limit has no number");
-    await lockToSet(tx, q, change.group);
-    await (change.group === null
-      ? limitQueue(tx, q, change)
-      : limitLine(tx, q, change.group, change));
-    await tx.rows(SET_CAPS, [q]);
-    await wakeIfReady(tx, q);
+  const known = numbered(changes, queues);
+  if (known.length < changes.length) throw new Error("the queue of a limit has no number");
+  const merged = new Map<string, Numbered<LimitChange>>();
+  for (const change of known) {
+    const place = JSON.stringify([change.q, change.group]);
+    const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    merged.set(place, { ...merged.get(place), ...Object.fromEntries(given) } as typeof change);
   }
+  const all = queuesOf(known);
+  await tx.rows(LOCK_QUEUES, [all]);
+  await addLines(tx, known);
+  const [ofQueues, ofLines] = [
+    [...merged.values()].filter(isOfQueue),
+    [...merged.values()].filter(isOfLine),
+  ];
+  if (ofQueues.length > 0) await limitQueues(tx, ofQueues);
+  if (ofLines.length > 0) await limitLines(tx, ofLines);
+  await tx.rows(NOTE_CAPS, [all]);
+  await wakeIfReady(tx, all);
 }
 
-async function limitQueue(tx: Transaction, q: number, change: LimitChange): Promise<void> {
-  const { maxActive, maxActivePerGroup, maxWaiting } = change;
-  const columns = {
-    max_active: maxActive,
-    max_active_per_group: maxActivePerGroup,
-    max_waiting: maxWaiting,
-  };
-  await patch(tx, "holdfast.queue", columns, { q });
-}
-
-async function limitLine(
+async function limitQueues(
   tx: Transaction,
-  q: number,
-  group: string,
-  { maxActive, weight }: LimitChange,
+  changes: readonly Numbered<LimitChange>[],
 ): Promise<void> {
-  await patch(tx, "holdfast.line", { max_active: maxActive, weight }, { q, grp: group });
+  await tx.rows(LIMIT_QUEUES, [
+    changes.map(({ q }) => q),
+    ...patch(changes, ({ maxActive }) => maxActive),
+    ...patch(changes, ({ maxActivePerGroup }) => maxActivePerGroup),
+    ...patch(changes, ({ maxWaiting }) => maxWaiting),
+  ]);
+  const defaults = changes.filter(({ maxActivePerGroup }) => maxActivePerGroup !== undefined);
+  if (defaults.length > 0) await tx.rows(MAKE_RING_AGAIN, [queuesOf(defaults)]);
 }
 
-/** Absent leaves as it is, null clears. */
-async function patch(
+async function limitLines(
   tx: Transaction,
-  table: string,
-  columns: Readonly<Record<string, number | null | undefined>>,
-  key: Readonly<Record<string, number | string>>,
+  changes: readonly Numbered<LimitChange>[],
 ): Promise<void> {
-  const named = Object.entries(columns).filter(([, value]) => value !== undefined);
-  if (named.length === 0) return;
-  const values: Value[] = [];
-  const put = ([name, value]: [string, number | string | null | undefined]): string =>
-    `${name} = $${values.push(value ?? null)}`;
-  const sets = named.map(put).join(", ");
-  const where = Object.entries(key).map(put).join(" AND ");
-  await tx.rowsOnce(`UPDATE ${table} SET ${sets} WHERE ${where}`, values);
+  await tx.rows(LIMIT_LINES, [
+    ...lineColumns(changes),
+    ...patch(changes, ({ maxActive }) => maxActive),
+    ...patch(changes, ({ weight }) => weight),
+  ]);
+  const capped = changes.filter(({ maxActive }) => maxActive !== undefined);
+  if (capped.length === 0) return;
+  await tx.rows(NOTE_CAPS_OF_LINES, lineColumns(capped));
+  await tx.rows(OPEN_LINES, lineColumns(capped));
 }
 
-async function wakeIfReady(tx: Transaction, q: number): Promise<void> {
-  const rows = await tx.rows(HAS_READY, [q]);
-  if (rows.length > 0) tx.woken.add(q);
+/** Is it given, and what: absent leaves as it is, null clears. */
+function patch(
+  changes: readonly LimitChange[],
+  of: (change: LimitChange) => number | null | undefined,
+): Value[] {
+  return [
+    changes.map((change) => of(change) !== undefined),
+    changes.map((change) => of(change) ?? null),
+  ];
 }
 
-/** How many lines of settings that say nothing any more one sweep clears. */
-const SWEEP_AT_MOST = 1_000;
-const SWEEP_LINES = `
-  DELETE FROM holdfast.line l USING (
-    SELECT x.q, x.grp FROM holdfast.line x
-    WHERE x.weight IS NULL AND x.max_active IS NULL AND x.held_until <= $1
-      AND NOT EXISTS (SELECT 1 FROM holdfast.hold h
-        WHERE h.q = x.q AND NOT h.is_queue AND h.grp = x.grp AND (h.until IS NULL OR h.until > $1))
-    LIMIT ${SWEEP_AT_MOST} FOR UPDATE SKIP LOCKED) s
-  WHERE l.q = s.q AND l.grp = s.grp`;
+/** The caller has locked the queues. */
+async function addLines(tx: Transaction, changes: readonly Numbered<LineRef>[]): Promise<void> {
+  if (changes.length === 0) return;
+  await tx.rows(NOTE_SET, [queuesOf(changes), tx.now]);
+  const ofLines = changes.filter(isOfLine);
+  if (ofLines.length === 0) return;
+  await tx.rows(ADD_LINES, lineColumns(ofLines));
+  await tx.rows(NOTE_LINES, [queuesOf(ofLines)]);
+}
 
-/**
- * A queue whose last line with settings has gone is leased from the quick way again. Whoever adds a
- * line locks its queue first: so once we have that lock, what we see is so.
- */
-const LOCK_QUEUES_WITHOUT_LINES = `
-  SELECT q.q FROM holdfast.queue q
-  WHERE q.has_lines AND NOT EXISTS (SELECT 1 FROM holdfast.line l WHERE l.q = q.q)
-  FOR UPDATE SKIP LOCKED`;
-const NOTE_NO_LINES = `
-  UPDATE holdfast.queue q SET has_lines = false
-  WHERE q.q = ANY ($1) AND NOT EXISTS (SELECT 1 FROM holdfast.line l WHERE l.q = q.q)`;
+async function wakeIfReady(tx: Transaction, queues: readonly number[]): Promise<void> {
+  if (queues.length === 0) return;
+  const rows = await tx.rows(HAVE_READY, [queues]);
+  for (const row of rows) tx.woken.add(number(row, 0));
+}
 
-export async function sweepLines(tx: Transaction): Promise<void> {
-  await tx.rows(SWEEP_LINES, [tx.now]);
-  const rows = await tx.rows(LOCK_QUEUES_WITHOUT_LINES);
-  if (rows.length > 0) await tx.rows(NOTE_NO_LINES, [rows.map((row) => number(row, 0))]);
+/** Of queues that are there. */
+function numbered<T extends LineRef>(
+  changes: readonly T[],
+  queues: ReadonlyMap<string, number>,
+): Numbered<T>[] {
+  return changes.flatMap((change) => {
+    const q = queues.get(change.queue);
+    return q === undefined ? [] : [{ ...change, q }];
+  });
+}
+
+function isOfQueue({ group }: LineRef): boolean {
+  return group === null;
+}
+
+function isOfLine({ group }: LineRef): boolean {
+  return group !== null;
+}
+
+function queuesOf(changes: readonly { readonly q: number }[]): number[] {
+  return [...new Set(changes.map(({ q }) => q))];
+}
+
+function lineColumns(changes: readonly Numbered<LineRef>[]): Value[] {
+  const ofLines = changes.filter(isOfLine);
+  return [ofLines.map(({ q }) => q), ofLines.map(({ group }) => group)];
+}
+
+function ownerColumns(changes: readonly Numbered<HoldChange>[]): Value[] {
+  return [
+    changes.map(({ q }) => q),
+    changes.map(isOfQueue),
+    changes.map(({ group }) => group ?? ""),
+    changes.map(({ owner }) => owner),
+  ];
 }

@@ -8,6 +8,7 @@
  * which may still be running: what must change gets a new name, and the old one goes a release later.
  */
 import { StoreOpenError } from "../../core/errors.ts";
+import { checkOptions } from "../../core/option-checks.ts";
 import { BYTE_BOUND_FUNCTIONS } from "./byte-bound.ts";
 import { CLOCK_FUNCTION } from "./clock.ts";
 import { COUNT_FUNCTION } from "./count.ts";
@@ -15,22 +16,30 @@ import type { Session } from "./database.ts";
 import { DISOWN_FUNCTION } from "./disown.ts";
 import { INSERT_FUNCTION } from "./insert-function.ts";
 import { LEASE_FUNCTION } from "./lease-function.ts";
+import { RING_FUNCTIONS } from "./line-ring.ts";
+import { PRUNE_FUNCTION } from "./prune-function.ts";
 import { SWAP_FUNCTION } from "./records.ts";
 import { REAP_FUNCTIONS } from "./reap.ts";
 import { RENEW_FUNCTION } from "./renew-function.ts";
 import { isTrue, number } from "./row-values.ts";
 import { SchemaName } from "./schema-name.ts";
-import { ADDITIONS, TABLES, VACUUM_SETTINGS } from "./schema.ts";
+import { DISOWNING, LINE_RING, LOOKING } from "./schema-additions.ts";
+import { TABLES, VACUUM_SETTINGS } from "./schema.ts";
 import { SETTLE_FUNCTION } from "./settle-function.ts";
 import { TALLY_FUNCTIONS } from "./tally.ts";
 import { BURY_FUNCTION } from "./tombstones.ts";
 import { VIEW_FUNCTION } from "./view-function.ts";
 import { WALK_FUNCTIONS } from "./walk-function.ts";
 
-export const MIGRATIONS: readonly string[] = [`${TABLES}\n${VACUUM_SETTINGS}\n`, ADDITIONS];
+export const MIGRATIONS: readonly string[] = [
+  `${TABLES}\n${VACUUM_SETTINGS}\n`,
+  DISOWNING,
+  LINE_RING,
+  LOOKING,
+];
 
 /** Raised whenever the text of a function changes. */
-export const FUNCTIONS_REVISION = 2;
+export const FUNCTIONS_REVISION = 3;
 
 export const FUNCTIONS = [
   CLOCK_FUNCTION,
@@ -38,6 +47,7 @@ export const FUNCTIONS = [
   BURY_FUNCTION,
   INSERT_FUNCTION,
   WALK_FUNCTIONS,
+  RING_FUNCTIONS,
   BYTE_BOUND_FUNCTIONS,
   LEASE_FUNCTION,
   SETTLE_FUNCTION,
@@ -47,6 +57,7 @@ export const FUNCTIONS = [
   SWAP_FUNCTION,
   VIEW_FUNCTION,
   COUNT_FUNCTION,
+  PRUNE_FUNCTION,
 ].join("\n");
 
 interface Versions {
@@ -76,6 +87,7 @@ export async function migrate(session: Session, schema: SchemaName): Promise<voi
  * at its first line, and changes nothing.
  */
 export function postgresSchemaSql(options: { readonly schema?: string } = {}): string {
+  checkOptions("postgresSchemaSql", options, ["schema"]);
   const schema = new SchemaName(options.schema ?? "holdfast");
   const steps = stepsFrom({ tables: null, functions: 0 }, schema);
   return `BEGIN;\n${schema.put(steps)}\nCOMMIT;\n`;

@@ -148,10 +148,11 @@ async function setUp(session: Session, { schema, clock }: OpenOptions): Promise<
 }
 
 export function checkPlace(place: PostgresPlace): void {
-  const isPlace = "pool" in place ? isPoolLike(place.pool) : isUrl(place.url);
+  const isBoth = "pool" in place && "url" in place;
+  const isPlace = isBoth ? false : "pool" in place ? isPoolLike(place.pool) : isUrl(place.url);
   if (isPlace) return;
   throw new InvalidOptionError(
-    "postgresStore takes { url } with postgres://…, or { pool } with a Pool of pg",
+    "postgresStore takes either { url } with postgres://…, or { pool } with a Pool of pg",
   );
 }
 

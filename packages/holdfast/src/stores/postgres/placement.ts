@@ -59,14 +59,25 @@ const COLUMNS = `(seq, q, grp, prio, attempts, max_attempts, crashes, fence, set
     flags)
   SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::integer[], $5::integer[],
     $6::integer[], $7::integer[], $8::bigint[], $9::bigint[], $10::bigint[], $11::integer[])`;
-const ADD_READY = `INSERT INTO holdfast.ready ${COLUMNS}`;
+const ADD_READY = `
+  WITH placed AS (INSERT INTO holdfast.ready ${COLUMNS} RETURNING q, grp)
+  SELECT holdfast.open_lines(array_agg(p.q), array_agg(p.grp)) FROM placed p
+  WHERE (SELECT x.has_ring FROM holdfast.queue x WHERE x.q = p.q)`;
 const ADD_DELAYED = `INSERT INTO holdfast.delayed ${COLUMNS}`;
+/** A dead or cancelled job takes along what people look for it by. */
 const ADD_DONE = `
   INSERT INTO holdfast.done (seq, q, attempts, max_attempts, crashes, fence, settled_fence, run_at,
-    flags, status, finished_at, started_at, worker, result, result_dropped)
-  SELECT * FROM unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::integer[],
+    flags, status, finished_at, started_at, worker, result, result_dropped, id, grp, type, tags,
+    created_at, category, fingerprint)
+  SELECT u.*, j.id, j.grp, j.type, j.tags, j.created_at, t.category, t.fingerprint FROM unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::integer[],
     $6::bigint[], $7::bigint[], $8::bigint[], $9::integer[], $10::smallint[], $11::bigint[],
-    $12::bigint[], $13::text[], $14::text[], $15::boolean[])`;
+    $12::bigint[], $13::text[], $14::text[], $15::boolean[]) AS u (seq, q, attempts, max_attempts,
+    crashes, fence, settled_fence, run_at, flags, status, finished_at, started_at, worker, result,
+    result_dropped)
+  LEFT JOIN LATERAL (SELECT * FROM holdfast.job x
+    WHERE x.seq = u.seq AND u.status > 1 OFFSET 0) j ON true
+  LEFT JOIN LATERAL (SELECT * FROM holdfast.job_details x
+    WHERE x.seq = u.seq AND u.status > 1 OFFSET 0) t ON true`;
 
 /** A queued job stands in its line once it is due, and among the delayed before. */
 export async function placeInLine(tx: Transaction, jobs: readonly Moving[]): Promise<void> {
@@ -119,10 +130,19 @@ export async function placeFinished(tx: Transaction, jobs: readonly Finished[]):
   for (const { q, as } of jobs) tx.count(q, as, 1);
 }
 
-const CAPPED = "SELECT q FROM holdfast.queue WHERE q = ANY ($1) AND has_caps";
+const MAKE_ROOM = `
+  WITH ended AS (
+    SELECT u.q, u.grp FROM unnest($1::integer[], $2::text[]) AS u (q, grp)
+    WHERE (SELECT x.has_caps FROM holdfast.queue x WHERE x.q = u.q)),
+  opened AS (SELECT holdfast.open_lines(array_agg(e.q), array_agg(e.grp)) FROM ended e)
+  SELECT DISTINCT e.q FROM ended e CROSS JOIN opened`;
 
-/** Leases of these queues have ended: where there are caps, somebody may wait for the room. */
-export async function wakeForRoom(tx: Transaction, queues: readonly number[]): Promise<void> {
-  const rows = await tx.rows(CAPPED, [[...new Set(queues)]]);
+/** Leases have ended: where there are caps, a full line may be open again, and a worker wait for it. */
+export async function makeRoom(
+  tx: Transaction,
+  leases: readonly Pick<Moving, "q" | "group">[],
+): Promise<void> {
+  const columns = [leases.map(({ q }) => q), leases.map(({ group }) => group)];
+  const rows = await tx.rows(MAKE_ROOM, columns);
   for (const row of rows) tx.woken.add(number(row, 0));
 }

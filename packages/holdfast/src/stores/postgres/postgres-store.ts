@@ -7,20 +7,21 @@
  */
 import { randomUUID } from "node:crypto";
 import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
+import { checkOptions } from "../../core/option-checks.ts";
 import type { Settlement, SettleResult, Store, StoreInfo } from "../../core/store.ts";
 import { heardBy } from "../shared/wakeup-message.ts";
 import { Wakeups } from "../shared/wakeups.ts";
 import { adopt } from "./adopt.ts";
 import type { OperateOptions, Operated } from "./change-each.ts";
 import { Clock, msOf } from "./clock.ts";
-import { count, place } from "./count.ts";
+import { count, countDead, place } from "./count.ts";
 import type { Database } from "./database.ts";
 import { disown } from "./disown.ts";
 import { find } from "./find.ts";
 import { hasRepeats, insert, insertAlone } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { Leases } from "./lease.ts";
-import { amend, append, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, trim } from "./ledger.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
 import { Listener } from "./listener.ts";
@@ -70,8 +71,8 @@ const QUEUES = "SELECT name FROM holdfast.queue";
 const BATCH_ITEMS = 1_000;
 
 export function postgresStore(options: PostgresStoreOptions): Store {
+  checkStoreOptions(options);
   const { pooler = "session", deadlineMs = 10_000, remembersMs = 3_600_000 } = options;
-  checkOptions(options);
   const schema = new SchemaName(options.schema ?? "holdfast");
   const clock = new Clock();
   const isDirect = pooler === "session";
@@ -251,6 +252,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       return find({ db, queues, clock }, filter, page);
     },
     count: async () => count(openLife().db, clock),
+    countDead: async (request) => countDead(openLife(), request),
 
     async hold(changes) {
       const { queues } = openLife();
@@ -285,6 +287,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
         openLife();
         return amendments.length === 0 ? [] : write((tx) => amend(tx, amendments));
       },
+      count: async (filter, upTo) => countEntries(openLife().db, filter, upTo),
       trim: async (request) => write((tx) => trim(tx, request)),
     },
     records: {
@@ -329,7 +332,10 @@ interface Life extends OpenDatabase {
   readonly upkeep: Upkeep;
 }
 
-function checkOptions(options: PostgresStoreOptions): void {
+const OPTIONS = ["url", "pool", "schema", "pooler", "deadlineMs", "remembersMs"];
+
+function checkStoreOptions(options: PostgresStoreOptions): void {
+  checkOptions("postgresStore", options, OPTIONS);
   checkPlace(options);
   const { pooler, deadlineMs, remembersMs } = options;
   if (pooler !== undefined && pooler !== "session" && pooler !== "transaction") {

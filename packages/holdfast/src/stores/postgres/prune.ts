@@ -8,35 +8,20 @@
  */
 import { FINISHED_STATUSES, type FinishedStatus } from "../../core/job.ts";
 import type { Retention } from "../../core/store.ts";
+import { QUEUE_REMEMBERED_MS } from "../../core/line.ts";
 import type { Database } from "./database.ts";
-import { sweepLines } from "./lines.ts";
-import { number, text } from "./row-values.ts";
+import { sweepBlocks } from "./queue-blocks.ts";
+import { FIND_VICTIMS } from "./prune-function.ts";
+import { sweepLines } from "./sweep-lines.ts";
+import { number, numbers } from "./row-values.ts";
 import { HAS_PAST, STATUS_CODES } from "./placement.ts";
-import { FOLD_TALLY, IS_TALLY_LONG } from "./tally.ts";
+import { FOLD_TALLY, FORGET_QUEUES, FORGET_SETTINGS } from "./tally.ts";
 import { bury } from "./tombstones.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Swept per call, of each kind. */
 const SWEEP_AT_MOST = 1_000;
 
-const QUEUES = "SELECT q, name FROM holdfast.queue";
-/**
- * The oldest of a queue and status that are too old, or too many. Both are judged by one snapshot: a
- * count that is older than the list would prune what somebody else's prune has made room for.
- */
-const PAST_AGE = `
-  SELECT d.finished_at, d.seq FROM holdfast.done d
-  WHERE d.q = $1 AND d.status = $2 AND d.finished_at <= $3
-  ORDER BY d.q, d.status, d.finished_at, d.seq LIMIT $4`;
-const PAST_NUMBER = `
-  SELECT d.finished_at, d.seq FROM holdfast.done d
-  WHERE d.q = $1 AND d.status = $2
-  ORDER BY d.q, d.status, d.finished_at, d.seq
-  LIMIT least($4::bigint, greatest(0, (
-    SELECT coalesce(sum(CASE $2 WHEN 1 THEN t.succeeded WHEN 2 THEN t.dead ELSE t.cancelled END), 0)
-    FROM (SELECT q, succeeded, dead, cancelled FROM holdfast.tally UNION ALL
-      SELECT q, succeeded, dead, cancelled FROM holdfast.tally_late) t WHERE t.q = $1)::bigint
-    - $3::bigint))`;
 const TAKE = `
   WITH mine AS (
     SELECT x.seq FROM holdfast.done x WHERE x.seq = ANY ($1) ORDER BY x.seq FOR UPDATE SKIP LOCKED)
@@ -58,8 +43,8 @@ const EXPIRED = `
   ).join("")}
     EXISTS (SELECT 1 FROM holdfast.hold WHERE until <= $1)
     OR EXISTS (SELECT 1 FROM holdfast.disowned WHERE forget_at <= $1)
-    OR EXISTS (SELECT 1 FROM holdfast.line WHERE weight IS NULL AND max_active IS NULL)
-    OR ${IS_TALLY_LONG}`;
+    OR EXISTS (SELECT 1 FROM holdfast.line
+      WHERE weight IS NULL AND max_active IS NULL AND held_until <= $1 AND NOT is_shut)`;
 /** A record stays until the clock is past its version, or the next one of its key could get the same. */
 const MAY_GO: Readonly<Record<string, string>> = { record: "AND x.version < $1 * 1000" };
 const SWEEP = [...ENDING, ["hold", "until"] as const, ["disowned", "forget_at"] as const].map(
@@ -70,38 +55,28 @@ const SWEEP = [...ENDING, ["hold", "until"] as const, ["disowned", "forget_at"] 
       ORDER BY x.${end} LIMIT ${SWEEP_AT_MOST} FOR UPDATE SKIP LOCKED))`,
 );
 
-interface Victim {
-  readonly finishedAt: number;
-  readonly seq: number;
-}
-
 export async function prune(
   db: Database,
   policies: readonly Retention[],
   limit: number,
 ): Promise<number> {
-  const shelves = limit > 0 ? await shelvesOf(db, policies) : [];
   const now = await db.transaction(async (tx) => {
     await sweep(tx);
     return tx.now;
   });
-  const victims: Victim[] = [];
-  for (const shelf of shelves) victims.push(...(await victimsOf(db, shelf, { now, limit })));
-  const oldest = [...new Map(victims.map((victim) => [victim.seq, victim])).values()]
-    .sort((a, b) => a.finishedAt - b.finishedAt || a.seq - b.seq)
-    .slice(0, Math.max(0, limit));
-  if (oldest.length === 0) return 0;
+  const seqs = await victimsOf(db, policies, { now, limit });
+  if (seqs.length === 0) return 0;
   return db.transaction(async (tx) => {
-    const rows = await tx.rows(TAKE, [oldest.map(({ seq }) => seq)]);
+    const rows = await tx.rows(TAKE, [seqs]);
     for (const row of rows) tx.count(number(row, 1), statusOf(number(row, 4)), -1);
-    await bury(
-      tx,
-      rows.map((row) => ({
-        seq: number(row, 0),
-        settledFence: number(row, 2),
-        hasPast: (number(row, 3) & HAS_PAST) !== 0,
-      })),
-    );
+    const gone = rows.map((row) => ({
+      seq: number(row, 0),
+      q: number(row, 1),
+      settledFence: number(row, 2),
+      hasPast: (number(row, 3) & HAS_PAST) !== 0,
+    }));
+    await bury(tx, gone);
+    await sweepBlocks(tx, gone);
     return rows.length;
   });
 }
@@ -113,49 +88,32 @@ function statusOf(code: number): FinishedStatus {
 }
 
 async function sweep(tx: Transaction): Promise<void> {
+  await tx.rows(FOLD_TALLY);
+  const idleSince = tx.now - QUEUE_REMEMBERED_MS;
+  await tx.rows(FORGET_QUEUES, [idleSince]);
+  await tx.rows(FORGET_SETTINGS, [idleSince, tx.now]);
   const expired = await tx.rows(EXPIRED, [tx.now]);
   if (expired.length === 0) return;
   for (const sql of SWEEP) await tx.rows(sql, [tx.now]);
   await sweepLines(tx);
-  await tx.rows(FOLD_TALLY);
 }
 
-/** A queue and status with a policy that bounds it. */
-interface Shelf {
-  readonly q: number;
-  readonly status: FinishedStatus;
-  readonly policies: readonly Retention[];
-}
-
-/** The queue's own policies for a status, or else those for all queues. */
-async function shelvesOf(db: Database, policies: readonly Retention[]): Promise<Shelf[]> {
-  const isBound = ({ olderThanMs, keep }: Retention) => olderThanMs !== null || keep !== null;
-  if (!policies.some(isBound)) return [];
-  const rows = await db.rows(QUEUES);
-  return rows.flatMap((row) =>
-    FINISHED_STATUSES.flatMap((status): Shelf[] => {
-      const ofStatus = policies.filter((policy) => policy.status === status);
-      const own = ofStatus.filter(({ queue }) => queue === text(row, 1));
-      const inForce = own.length > 0 ? own : ofStatus.filter(({ queue }) => queue === null);
-      const bounding = inForce.filter(isBound);
-      return bounding.length === 0 ? [] : [{ q: number(row, 0), status, policies: bounding }];
-    }),
-  );
-}
-
+/** The numbers of the oldest jobs that are past a policy. */
 async function victimsOf(
   db: Database,
-  { q, status, policies }: Shelf,
+  policies: readonly Retention[],
   { now, limit }: { readonly now: number; readonly limit: number },
-): Promise<Victim[]> {
-  const victims: Victim[] = [];
-  const look = async (sql: string, bound: number): Promise<void> => {
-    const rows = await db.rows(sql, [q, STATUS_CODES[status], bound, limit]);
-    victims.push(...rows.map((row) => ({ finishedAt: number(row, 0), seq: number(row, 1) })));
-  };
-  for (const { olderThanMs, keep } of policies) {
-    if (olderThanMs !== null) await look(PAST_AGE, Math.floor(now - olderThanMs));
-    if (keep !== null) await look(PAST_NUMBER, keep);
-  }
-  return victims;
+): Promise<number[]> {
+  const isBound = ({ olderThanMs, keep }: Retention) => olderThanMs !== null || keep !== null;
+  if (limit <= 0 || !policies.some(isBound)) return [];
+  const [row] = await db.rows(FIND_VICTIMS, [
+    limit,
+    policies.map(({ queue }) => queue),
+    policies.map(({ status }) => STATUS_CODES[status]),
+    policies.map(({ olderThanMs }) =>
+      olderThanMs === null ? null : Math.floor(now - olderThanMs),
+    ),
+    policies.map(({ keep }) => keep),
+  ]);
+  return row === undefined ? [] : numbers(row, 0);
 }

@@ -13,15 +13,15 @@ import { msOf } from "./clock.ts";
 import type { Database, Row } from "./database.ts";
 import { isDisowned } from "./disown.ts";
 import { LEASED_COLUMNS, leaseOf } from "./held-lease.ts";
-import { moveDue } from "./move-due.ts";
 import { bodyOf, CLOCK_US, PINNED } from "./pinned.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { isTrue, number, numbers } from "./row-values.ts";
 import { takeBack, type EndedLease } from "./take-back.ts";
+import { FOLD_TALLY, IS_TALLY_LONG } from "./tally.ts";
 import { DEAD_ROWS, type Upkeep } from "./upkeep.ts";
 
-/** Due jobs moved per queue and call, so that those of a held queue do not pile up for `count`. */
-const MOVE_DUE_AT_MOST = 500;
+/** Due jobs moved per call, so that those of a held queue do not pile up for `count`. */
+const MOVE_DUE_AT_MOST = 1_000;
 const LONGEST_WAIT_MS = 20;
 /** How far the mark may lag behind the clock. */
 const MARK_EVERY_US = 1_000_000;
@@ -31,8 +31,8 @@ const MARK_EVERY_US = 1_000_000;
  * expensive enough to be compiled, which took a fifth of a second, every second, for every worker.
  */
 export const REAP_FUNCTIONS = `
-CREATE OR REPLACE FUNCTION holdfast.look_for_reap(p_seen bigint,
-  OUT now_us bigint, OUT is_any boolean, OUT due integer[], OUT mark bigint, OUT dead_rows bigint)
+CREATE OR REPLACE FUNCTION holdfast.look_around(p_seen bigint, OUT now_us bigint,
+  OUT is_any boolean, OUT is_due boolean, OUT mark bigint, OUT dead_rows bigint, OUT is_long boolean)
 LANGUAGE plpgsql
 ${PINNED}
 AS $$
@@ -40,8 +40,9 @@ BEGIN
   mark := (SELECT h.clock FROM holdfast.head h WHERE h.one);
   now_us := greatest(${CLOCK_US}, mark);
   is_any := EXISTS (SELECT 1 FROM holdfast.leased l WHERE l.until <= now_us / 1000);
-  due := ARRAY(SELECT x.q FROM holdfast.queue x WHERE now_us / 1000 >= (
-    SELECT d.run_at FROM holdfast.delayed d WHERE d.q = x.q ORDER BY d.q, d.run_at LIMIT 1));
+  is_due := now_us / 1000 >= (
+    SELECT d.run_at FROM holdfast.delayed d ORDER BY d.run_at, d.seq LIMIT 1);
+  is_long := ${IS_TALLY_LONG};
   dead_rows := ${DEAD_ROWS};
 END $$;
 
@@ -60,7 +61,8 @@ EXCEPTION WHEN lock_not_available THEN
     ORDER BY x.until, x.seq LIMIT p_limit FOR UPDATE SKIP LOCKED);
 END $$;
 `;
-const LOOK = "SELECT * FROM holdfast.look_for_reap($1)";
+const LOOK = "SELECT * FROM holdfast.look_around($1)";
+const MOVE_ALL_DUE = "SELECT holdfast.move_all_due($1, $2)";
 const MARK = "UPDATE holdfast.head SET clock = $1 WHERE clock < $1";
 const LOCK_EXPIRED = "SELECT holdfast.lock_expired($1, $2)";
 /** The whole condition again, on the rows themselves. */
@@ -84,13 +86,13 @@ export async function reap(
 ): Promise<Reaped> {
   const { clock } = db.options;
   const [look] = await db.rows(LOOK, [clock.seen]);
-  if (look === undefined) throw new Error("look_for_reap answered nothing");
+  if (look === undefined) throw new Error("look_around answered nothing");
   const micros = number(look, 0);
   clock.saw(micros);
   if (micros - number(look, 3) > MARK_EVERY_US) await db.rows(MARK, [micros]);
   void upkeep.look(number(look, 4));
-  const due = { now: msOf(micros), atMost: MOVE_DUE_AT_MOST };
-  for (const q of numbers(look, 2)) await moveDue(db, q, due);
+  if (isTrue(look, 2)) await db.rows(MOVE_ALL_DUE, [msOf(micros), MOVE_DUE_AT_MOST]);
+  if (isTrue(look, 5)) await db.rows(FOLD_TALLY);
   if (limit <= 0 || !isTrue(look, 1)) return { jobs: [], woken: new Set(), finished: [] };
   const { leases, ...owed } = await db.transaction(async (tx) => {
     const [locked] = await tx.rows(LOCK_EXPIRED, [tx.now, limit]);

@@ -302,9 +302,9 @@ CREATE INDEX record_expiry ON holdfast.record (expires_at) WHERE expires_at IS N
  * truncated: that would lock everybody out for a moment. Those that are empty at times are not
  * analysed: statistics taken in such a moment once made a lease forty times slower.
  */
-const EARLY = `autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
+export const EARLY = `autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
   autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off`;
-const UNANALYSED = `${EARLY}, autovacuum_analyze_threshold = 2000000000`;
+export const UNANALYSED = `${EARLY}, autovacuum_analyze_threshold = 2000000000`;
 
 export const VACUUM_SETTINGS = [
   ...["ready", "delayed", "leased", "tally", "tally_late"].map((name) => [name, UNANALYSED]),
@@ -312,23 +312,3 @@ export const VACUUM_SETTINGS = [
 ]
   .map(([name, settings]) => `ALTER TABLE holdfast.${name} SET (${settings});`)
   .join("\n");
-
-/** What came after those tables. The first line is for databases that have the old name. */
-export const ADDITIONS = `
-ALTER TABLE IF EXISTS holdfast.trail RENAME TO job_details;
-
--- Its holder has said that the handler starts. Asked only of jobs that have crashed before.
-ALTER TABLE holdfast.leased ADD COLUMN is_started boolean NOT NULL DEFAULT false;
-
--- Workers that lost a reply of lease, and the leases they knew of: by number and fence, since fences
--- are not unique between jobs.
-CREATE TABLE holdfast.disowned (
-  worker text PRIMARY KEY,
-  forget_at bigint NOT NULL,
-  kept_seqs bigint[] NOT NULL,
-  kept_fences bigint[] NOT NULL
-);
-
--- Where large payloads are; see byte-bound.ts. Nearly always empty.
-CREATE INDEX ready_large ON holdfast.ready (q) WHERE flags & 4 = 4;
-`;

@@ -13,7 +13,7 @@ import { countUp } from "./tally.ts";
 /** Of a lease `l`: at its first attempt, without a past, and nobody wants it to stop. */
 const IS_PLAIN = "l.attempts = 1 AND l.flags & 1 = 0 AND NOT l.cancel_asked";
 const LEASE =
-  "l.q, l.seq, l.fence, l.run_at, l.leased_at, l.max_attempts, l.crashes, l.flags, l.worker";
+  "l.q, l.grp, l.seq, l.fence, l.run_at, l.leased_at, l.max_attempts, l.crashes, l.flags, l.worker";
 
 /** Finds the leases of the items `u`. */
 function find(columns: string, lock = ""): string {
@@ -46,9 +46,11 @@ DECLARE
   v_seqs bigint[];
   v_places tid[];
   v_queues integer[];
+  v_groups text[];
   v_discarded bigint[];
   v_fences bigint[];
   v_keyed bigint[];
+  v_capped integer[];
 BEGIN
   now_us := ${CLOCK_US};
   v_now := now_us / 1000;
@@ -61,8 +63,9 @@ BEGIN
       RETURNING ${LEASE}),
     kept AS (
       ${keep({ dropped: "false", result: "NULL" })} FROM ended e)
-    SELECT array_agg(e.seq), array_agg(e.q), array_agg(e.seq) FILTER (WHERE e.flags & 2 = 2)
-    INTO v_seqs, v_queues, v_keyed FROM ended e;
+    SELECT array_agg(e.seq), array_agg(e.q), array_agg(e.grp),
+      array_agg(e.seq) FILTER (WHERE e.flags & 2 = 2)
+    INTO v_seqs, v_queues, v_groups, v_keyed FROM ended e;
     IF cardinality(v_seqs) = cardinality(p_seq) THEN settled := NULL;
     ELSE settled := ARRAY(SELECT u.ord FROM unnest(p_seq) WITH ORDINALITY AS u (seq, ord)
       WHERE u.seq = ANY (v_seqs));
@@ -78,11 +81,11 @@ BEGIN
     kept AS (
       ${keep({ dropped: "e.dropped IS TRUE", result: "e.result" })}
       FROM ended e WHERE e.discard IS NOT TRUE)
-    SELECT array_agg(e.place), array_agg(e.ord), array_agg(e.q),
+    SELECT array_agg(e.place), array_agg(e.ord), array_agg(e.q), array_agg(e.grp),
       array_agg(e.seq) FILTER (WHERE e.flags & 2 = 2),
       array_agg(e.seq) FILTER (WHERE e.discard), array_agg(e.fence) FILTER (WHERE e.discard),
       array_agg(e.q) FILTER (WHERE e.discard IS NOT TRUE)
-    INTO v_places, settled, capped, v_keyed, v_discarded, v_fences, v_queues FROM ended e;
+    INTO v_places, settled, capped, v_groups, v_keyed, v_discarded, v_fences, v_queues FROM ended e;
     DELETE FROM holdfast.leased WHERE ctid = ANY (v_places);
     IF cardinality(settled) = cardinality(p_seq) THEN settled := NULL;
     ELSE settled := coalesce(settled, '{}');
@@ -100,7 +103,13 @@ BEGIN
   IF v_discarded IS NOT NULL THEN
     PERFORM holdfast.bury(v_now, p_remembers_ms, v_discarded, v_fences, NULL);
   END IF;
-  capped := (SELECT array_agg(x.q) FROM holdfast.queue x WHERE x.q = ANY (capped) AND x.has_caps);
+  -- A capped line that was full is open again.
+  v_capped := (SELECT array_agg(x.q) FROM holdfast.queue x WHERE x.q = ANY (capped) AND x.has_caps);
+  IF v_capped IS NOT NULL THEN
+    PERFORM holdfast.open_lines(array_agg(u.q), array_agg(u.grp))
+    FROM unnest(capped, v_groups) AS u (q, grp) WHERE u.q = ANY (v_capped);
+  END IF;
+  capped := v_capped;
   IF p_is_late THEN
     PERFORM holdfast.count_up(true, array_agg(c.q), NULL, NULL, array_agg(c.n), NULL, NULL)
     FROM (${ENDED}) AS c (q, ready, delayed, n);

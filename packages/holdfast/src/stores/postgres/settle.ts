@@ -20,7 +20,7 @@ import { append } from "./ledger.ts";
 import { addToOutbox } from "./outbox.ts";
 import { number, text } from "./row-values.ts";
 import { spawnsWithKey } from "./settle-plainly.ts";
-import { HAS_KEY, HAS_PAST, placeFinished, placeInLine, wakeForRoom } from "./placement.ts";
+import { HAS_KEY, HAS_PAST, makeRoom, placeFinished, placeInLine } from "./placement.ts";
 import { bury } from "./tombstones.ts";
 import {
   addAttempts,
@@ -179,9 +179,9 @@ async function write(tx: Transaction, endings: readonly Ending[], how: LongHow):
     ),
   );
   for (const { lease } of over) tx.finished.push(lease.id);
-  await wakeForRoom(
+  await makeRoom(
     tx,
-    endings.map(({ lease }) => lease.q),
+    endings.map(({ lease }) => lease),
   );
 }
 

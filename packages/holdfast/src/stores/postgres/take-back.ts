@@ -9,7 +9,7 @@ import { recordOf } from "./conclude.ts";
 import type { HeldLease } from "./held-lease.ts";
 import { addAttempts, noteDetails } from "./job-details.ts";
 import { freeKeysUntilFinished } from "./keys.ts";
-import { HAS_KEY, HAS_PAST, placeFinished, placeInLine, wakeForRoom } from "./placement.ts";
+import { HAS_KEY, HAS_PAST, makeRoom, placeFinished, placeInLine } from "./placement.ts";
 import type { Transaction } from "./transaction.ts";
 
 export interface EndedLease extends HeldLease {
@@ -55,10 +55,7 @@ export async function takeBack(
     tx,
     moved.filter(({ isCancelAsked }) => isCancelAsked),
   );
-  await wakeForRoom(
-    tx,
-    leases.map(({ q }) => q),
-  );
+  await makeRoom(tx, leases);
   return moved;
 }
 

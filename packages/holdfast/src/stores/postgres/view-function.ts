@@ -59,7 +59,26 @@ const COLUMNS = {
 
 export type ViewColumn = keyof typeof COLUMNS;
 
-const FIELDS = Object.entries(COLUMNS).map(([name, source]) => `'${name}', ${source}`);
+/** Payloads and results are not read: they may be as large as all the rest a thousand times. */
+const BARE_COLUMNS = {
+  ...COLUMNS,
+  ...{ payload: "'null'", result: "NULL", checkpoint: "NULL" },
+  ...{ steps: "NULL", logs: "NULL", history: "NULL" },
+};
+
+function fieldsOf(columns: Readonly<Record<ViewColumn, string>>): string {
+  const fields = Object.entries(columns).map(([name, source]) => `'${name}', ${source}`);
+  return fields.join(",\n    ");
+}
+
+const OF_SEQS = `FROM unnest(p_seqs) AS u (seq)
+  ${bodyOf("u")} AS j
+  ${eachOf("SELECT * FROM holdfast.queue x WHERE x.q = j.q")} AS q
+  LEFT JOIN holdfast.done d ON d.seq = j.seq
+  LEFT JOIN holdfast.leased p ON p.seq = j.seq
+  LEFT JOIN holdfast.delayed a ON a.seq = j.seq
+  LEFT JOIN holdfast.ready r ON r.q = j.q AND r.grp = j.grp AND r.prio = j.prio AND r.seq = j.seq
+  LEFT JOIN holdfast.job_details t ON t.seq = j.seq`;
 
 /** By numbers or by ids. An id that is only remembered is answered without a number. */
 export const VIEW_FUNCTION = `
@@ -80,14 +99,17 @@ BEGIN
     END IF;
   END IF;
   RETURN QUERY
-  SELECT json_build_object(${FIELDS.join(",\n    ")})::text
-  FROM unnest(p_seqs) AS u (seq)
-  ${bodyOf("u")} AS j
-  ${eachOf("SELECT * FROM holdfast.queue x WHERE x.q = j.q")} AS q
-  LEFT JOIN holdfast.done d ON d.seq = j.seq
-  LEFT JOIN holdfast.leased p ON p.seq = j.seq
-  LEFT JOIN holdfast.delayed a ON a.seq = j.seq
-  LEFT JOIN holdfast.ready r ON r.q = j.q AND r.grp = j.grp AND r.prio = j.prio AND r.seq = j.seq
-  LEFT JOIN holdfast.job_details t ON t.seq = j.seq;
+  SELECT json_build_object(${fieldsOf(COLUMNS)})::text
+  ${OF_SEQS};
+END $$;
+
+CREATE OR REPLACE FUNCTION holdfast.view_bare_jobs(p_seqs bigint[]) RETURNS SETOF text
+LANGUAGE plpgsql STABLE
+${PINNED}
+AS $$
+BEGIN
+  RETURN QUERY
+  SELECT json_build_object(${fieldsOf(BARE_COLUMNS)})::text
+  ${OF_SEQS};
 END $$;
 `;

@@ -10,17 +10,7 @@
 import { holdMoved } from "./lease-one-line.ts";
 import { PINNED } from "./pinned.ts";
 
-/** How many held or full lines one walk passes by. The next call goes on behind them. */
-const MOST_STEPS = 500;
-
 const LONGEST_WAIT_MS = 20;
-
-/** Of a line `l` of the walk: its own cap or the queue's default for lines. */
-const CAP = "coalesce(l.max_active, p_per_group)";
-/** 1 or 0. */
-const IS_OPEN = `(coalesce(l.held_until, 0) <= p_now AND CASE WHEN ${CAP} IS NULL THEN true
-      WHEN p_free THEN false ELSE ${CAP} > (
-        SELECT count(*) FROM holdfast.leased x WHERE x.q = r.q AND x.grp = r.grp) END)::integer`;
 
 export const WALK_FUNCTIONS = `
 -- Lets due jobs into their lines, at most so many: a burst of a hundred thousand must not stall one
@@ -32,19 +22,52 @@ ${PINNED}
 AS $$
 DECLARE
   v_moved integer;
+  v_groups text[];
 BEGIN
   WITH moved AS (
     DELETE FROM holdfast.delayed d WHERE d.seq = ANY (ARRAY(
       SELECT x.seq FROM holdfast.delayed x WHERE x.q = p_q AND x.run_at <= p_now
       ORDER BY x.q, x.run_at, x.seq LIMIT p_most FOR UPDATE SKIP LOCKED))
-    RETURNING d.*)
-  INSERT INTO holdfast.ready (q, grp, prio, seq, fence, settled_fence, run_at, attempts,
-    max_attempts, crashes, flags)
-  SELECT m.q, m.grp, m.prio, m.seq, m.fence, m.settled_fence, m.run_at, m.attempts, m.max_attempts,
-    m.crashes, m.flags
-  FROM moved m;
-  GET DIAGNOSTICS v_moved = ROW_COUNT;
+    RETURNING d.*),
+  placed AS (
+    INSERT INTO holdfast.ready (q, grp, prio, seq, fence, settled_fence, run_at, attempts,
+      max_attempts, crashes, flags)
+    SELECT m.q, m.grp, m.prio, m.seq, m.fence, m.settled_fence, m.run_at, m.attempts,
+      m.max_attempts, m.crashes, m.flags
+    FROM moved m RETURNING grp)
+  SELECT count(*), array_agg(p.grp) INTO v_moved, v_groups FROM placed p;
+  IF v_moved > 0 AND (SELECT x.has_ring FROM holdfast.queue x WHERE x.q = p_q) THEN
+    PERFORM holdfast.open_lines(array_fill(p_q, ARRAY[v_moved]), v_groups);
+  END IF;
   RETURN v_moved;
+END $$;
+
+-- The same for all queues, the longest due first: for those that no worker asks for.
+CREATE OR REPLACE FUNCTION holdfast.move_all_due(p_now bigint, p_most integer) RETURNS integer
+LANGUAGE plpgsql
+${PINNED}
+AS $$
+DECLARE
+  v_queues integer[];
+  v_groups text[];
+BEGIN
+  WITH moved AS (
+    DELETE FROM holdfast.delayed d WHERE d.seq = ANY (ARRAY(
+      SELECT x.seq FROM holdfast.delayed x WHERE x.run_at <= p_now
+      ORDER BY x.run_at, x.seq LIMIT p_most FOR UPDATE SKIP LOCKED))
+    RETURNING d.*),
+  placed AS (
+    INSERT INTO holdfast.ready (q, grp, prio, seq, fence, settled_fence, run_at, attempts,
+      max_attempts, crashes, flags)
+    SELECT m.q, m.grp, m.prio, m.seq, m.fence, m.settled_fence, m.run_at, m.attempts,
+      m.max_attempts, m.crashes, m.flags
+    FROM moved m RETURNING q, grp)
+  SELECT array_agg(p.q), array_agg(p.grp) INTO v_queues, v_groups FROM placed p;
+  IF v_queues IS NULL THEN RETURN 0; END IF;
+  PERFORM holdfast.open_lines(v_queues, v_groups);
+  PERFORM holdfast.count_up(false, array_agg(c.q), array_agg(c.n), array_agg(-c.n), NULL, NULL, NULL)
+  FROM (SELECT u.q, count(*) AS n FROM unnest(v_queues) AS u (q) GROUP BY u.q) c;
+  RETURN cardinality(v_queues);
 END $$;
 
 -- Due jobs that somebody else is just moving are in no line that we can see: a lease that did not wait
@@ -66,54 +89,30 @@ EXCEPTION WHEN lock_not_available THEN
   RETURN 0;
 END $$;
 
--- The lines with ready jobs from p_from on (and before p_until) that are neither held nor full; at
--- most p_want. p_is_plain: none of them has settings. p_free: only those without a cap. heads: their
--- first jobs. passed: where the next walk goes on, if this one ended early. Whether a line is full is
--- seen again by whoever takes from it, under its lock.
-CREATE OR REPLACE FUNCTION holdfast.walk(p_q integer, p_from text, p_until text, p_want integer,
-  p_is_plain boolean, p_now bigint, p_per_group bigint, p_free boolean,
-  OUT groups text[], OUT heads tid[], OUT weights integer[], OUT caps bigint[], OUT passed text)
+-- The lines with ready jobs from p_from on (and before p_until), at most p_want, in a queue that has no
+-- ring (\`line-ring.ts\`): none of them is held or has a cap. Answers like \`walk_ring\`.
+DROP FUNCTION IF EXISTS holdfast.walk(integer, text, text, integer, boolean, bigint, bigint, boolean);
+CREATE OR REPLACE FUNCTION holdfast.walk_lines(p_q integer, p_from text, p_until text,
+  p_want integer,
+  OUT groups text[], OUT heads tid[], OUT weights integer[], OUT caps bigint[], OUT passed text,
+  OUT closed text[])
 LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 BEGIN
-  IF p_is_plain THEN
-    WITH RECURSIVE walk AS (
-      (SELECT r.grp, r.ctid AS head, 1 AS step FROM holdfast.ready r
-      WHERE r.q = p_q AND r.grp >= p_from AND (p_until IS NULL OR r.grp < p_until)
-      ORDER BY r.q, r.grp, r.prio, r.seq LIMIT 1)
-      UNION ALL
-      SELECT n.grp, n.head, w.step + 1
-      FROM walk w CROSS JOIN LATERAL (
-        SELECT r.grp, r.ctid AS head FROM holdfast.ready r
-        WHERE r.q = p_q AND r.grp > w.grp AND (p_until IS NULL OR r.grp < p_until)
-        ORDER BY r.q, r.grp, r.prio, r.seq LIMIT 1) n
-      WHERE w.step < p_want)
-    SELECT array_agg(w.grp), array_agg(w.head), array_agg(1), array_agg(NULL::bigint)
-    INTO groups, heads, weights, caps FROM walk w;
-    RETURN;
-  END IF;
   WITH RECURSIVE walk AS (
-    (SELECT r.grp, r.ctid AS head, 1 AS step, l.weight, ${CAP} AS cap, ${IS_OPEN} AS open
-    FROM holdfast.ready r LEFT JOIN holdfast.line l ON l.q = r.q AND l.grp = r.grp
+    (SELECT r.grp, r.ctid AS head, 1 AS step FROM holdfast.ready r
     WHERE r.q = p_q AND r.grp >= p_from AND (p_until IS NULL OR r.grp < p_until)
     ORDER BY r.q, r.grp, r.prio, r.seq LIMIT 1)
     UNION ALL
-    SELECT n.grp, n.head, w.step + 1, n.weight, n.cap, w.open + n.open
+    SELECT n.grp, n.head, w.step + 1
     FROM walk w CROSS JOIN LATERAL (
-      SELECT r.grp, r.ctid AS head, l.weight, ${CAP} AS cap, ${IS_OPEN} AS open
-      FROM holdfast.ready r LEFT JOIN holdfast.line l ON l.q = r.q AND l.grp = r.grp
+      SELECT r.grp, r.ctid AS head FROM holdfast.ready r
       WHERE r.q = p_q AND r.grp > w.grp AND (p_until IS NULL OR r.grp < p_until)
       ORDER BY r.q, r.grp, r.prio, r.seq LIMIT 1) n
-    WHERE w.open < p_want AND w.step < ${MOST_STEPS}),
-  seen AS (
-    SELECT w.*, w.open - coalesce(lag(w.open) OVER (ORDER BY w.step), 0) AS is_open FROM walk w)
-  SELECT array_agg(s.grp ORDER BY s.step) FILTER (WHERE s.is_open = 1),
-    array_agg(s.head ORDER BY s.step) FILTER (WHERE s.is_open = 1),
-    array_agg(coalesce(s.weight, 1) ORDER BY s.step) FILTER (WHERE s.is_open = 1),
-    array_agg(s.cap ORDER BY s.step) FILTER (WHERE s.is_open = 1),
-    CASE WHEN max(s.step) >= ${MOST_STEPS} THEN max(s.grp) END
-  INTO groups, heads, weights, caps, passed FROM seen s;
+    WHERE w.step < p_want)
+  SELECT array_agg(w.grp), array_agg(w.head), array_agg(1), array_agg(NULL::bigint)
+  INTO groups, heads, weights, caps FROM walk w;
 END $$;
 
 -- The first jobs of a line behind (p_prio, p_seq), and those of higher priority, locked; null if the

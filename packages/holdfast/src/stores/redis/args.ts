@@ -54,15 +54,18 @@ export function failureText(failure: Failure | null): string {
 /** `rest` is what never changes, and what filters look into. */
 export function entryArgs(entry: LedgerEntry): Arg[] {
   const { id, at, state, body, kind, jobId, type, queue, group, category } = entry;
-  const rest = Object.entries({ kind, jobId, type, queue, group, category });
-  const known = Object.fromEntries(rest.filter(([, value]) => value !== null));
-  return [id, orEmpty(at), state, body, JSON.stringify(known)];
+  const { fingerprint = null, company = null, isFinal = null } = entry;
+  const words = { kind, jobId, type, queue, group, category, fingerprint, company, isFinal };
+  const rest = Object.entries(words).filter(([, value]) => value !== null);
+  const known = JSON.stringify(Object.fromEntries(rest));
+  return [id, orEmpty(at), state, body, known, kind, jobId ?? ""];
 }
 
 export const NO_FILTER: readonly Arg[] = ["-"];
 
 export function filterArgs(filter: JobFilter, frozenAt: number | null = null): Arg[] {
-  const { status, delayed, group, type, tag, category, from, to } = filter;
+  const { status, delayed, group, type, tag, category, fingerprint, worker, retrying } = filter;
+  const { from, to, finishedFrom, finishedTo } = filter;
   return [
     "f",
     // No status at all fits none.
@@ -72,6 +75,9 @@ export function filterArgs(filter: JobFilter, frozenAt: number | null = null): A
     ...optional(type),
     ...optional(tag),
     category === undefined ? "" : categoryNumber(category),
-    ...[orEmpty(from), orEmpty(to), orEmpty(frozenAt)],
+    ...optional(fingerprint),
+    ...optional(worker),
+    retrying === undefined ? "" : flag(retrying),
+    ...[orEmpty(from), orEmpty(to), orEmpty(finishedFrom), orEmpty(finishedTo), orEmpty(frozenAt)],
   ];
 }

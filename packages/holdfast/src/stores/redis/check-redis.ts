@@ -1,4 +1,5 @@
 /** What an operator should know of a server before it is given jobs: for a CLI, or a health page. */
+import { checkOptions } from "../../core/option-checks.ts";
 import { Keys } from "./keys.ts";
 import { checkPlace, openServer, type RedisPlace } from "./open-server.ts";
 import { findingsOf, type Finding } from "./server-facts.ts";
@@ -16,7 +17,8 @@ export interface RedisCheck {
 export async function checkRedis(
   place: RedisPlace & { readonly deadlineMs?: number },
 ): Promise<RedisCheck> {
-  checkPlace(place);
+  checkOptions("checkRedis", place, ["url", "client", "deadlineMs"]);
+  checkPlace(place, "checkRedis");
   const { deadlineMs = 10_000 } = place;
   const settings = { keys: new Keys("hf"), deadlineMs, wait: null, now: null };
   const { server, facts, release } = await openServer({ place, ...settings });

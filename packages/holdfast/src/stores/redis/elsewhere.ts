@@ -7,7 +7,6 @@
  * On one server the script asks, in the same step. In a cluster it cannot; there a look goes ahead.
  */
 import type { InsertResult } from "../../core/store.ts";
-import { flag } from "./args.ts";
 import { readHeader } from "./header.ts";
 import type { InsertHow } from "./insert.ts";
 import { bytes, list } from "./reply.ts";
@@ -34,7 +33,7 @@ export async function elsewhere(
   const ids = doubtful.map((index) => jobs[index]?.id ?? "");
   await Promise.all(
     (await queues.all()).map(async (queue) => {
-      const found = list(await server.onQueues("get", [queue], [flag(false), ...ids]));
+      const found = list(await server.onQueues("get", [queue], ["s", ...ids]));
       for (const [place, reply] of found.entries()) {
         const index = doubtful[place] ?? 0;
         const job = list(reply);

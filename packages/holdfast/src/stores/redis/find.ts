@@ -9,17 +9,29 @@ import { filterArgs, flag } from "./args.ts";
 import { getSummaries, type Looking } from "./job-view.ts";
 import { list, number, numberOrNull, rows, text } from "./reply.ts";
 
-/** A filter that matches nothing must not walk a million jobs in one call. */
-const LOOK_AT_MOST = 2_000;
+/** What one step of a walk looks at: some ten milliseconds of the server's time. */
+const LOOK_AT_MOST = 4_000;
+/** A walk through all jobs goes on for so long in one call. What is listed somewhere is walked to its end. */
+const WALK_MS = 50;
 
 export async function find(
   looking: Looking,
   filter: JobFilter,
   page: PageRequest,
 ): Promise<JobPage> {
-  const { refs, nextCursor } = await pageOfIds(looking, filter, { page, frozenAt: null });
+  const until = performance.now() + WALK_MS;
+  const refs: JobRef[] = [];
+  let nextCursor = page.cursor ?? null;
+  for (let isThrough = false; !isThrough;) {
+    const rest = { ...page, limit: page.limit - refs.length, cursor: nextCursor };
+    const step = await pageOfIds(looking, filter, { page: rest, frozenAt: null });
+    refs.push(...step.refs);
+    ({ nextCursor } = step);
+    const isLate = !step.isListed && performance.now() >= until;
+    isThrough = refs.length >= page.limit || nextCursor === null || isLate;
+  }
   if (refs.length === 0) return { jobs: [], nextCursor };
-  const jobs = await getSummaries(looking, refs);
+  const jobs = await getSummaries(looking, refs, page.without);
   return { jobs: jobs.filter((job) => job !== null), nextCursor };
 }
 
@@ -31,31 +43,41 @@ interface Walk {
   readonly found: readonly Found[];
   /** The number of the last job looked at; null: there is nothing beyond. */
   readonly reached: number | null;
+  /** It was a walk through a list of what was looked for. */
+  readonly isListed: boolean;
+}
+
+interface IdPage {
+  readonly refs: readonly JobRef[];
+  readonly nextCursor: string | null;
+  readonly isListed: boolean;
 }
 
 export async function pageOfIds(
   { server, queues }: Looking,
   filter: JobFilter,
   how: { readonly page: PageRequest; readonly frozenAt: number | null },
-): Promise<{ readonly refs: readonly JobRef[]; readonly nextCursor: string | null }> {
+): Promise<IdPage> {
   const { limit, cursor = null, order = "newest" } = how.page;
   const isNewest = order === "newest";
   const after = cursor === null ? null : placeOf(cursor, order);
-  if (limit <= 0) return { refs: [], nextCursor: null };
+  if (limit <= 0) return { refs: [], nextCursor: null, isListed: true };
   const names = filter.queue === undefined ? await queues.all() : [filter.queue];
   const conditions = filterArgs(filter, how.frozenAt);
   const walks = await Promise.all(
     names.map(async (queue): Promise<Walk> => {
       const from = startOf(after, queue, isNewest);
       const args = [flag(isNewest), from, limit, LOOK_AT_MOST, ...conditions];
-      const [reached, ...found] = list(await server.onQueues("find", [queue], args));
+      const [reached, isListed, ...found] = list(await server.onQueues("find", [queue], args));
       return {
         found: rows(found, 2).map(([id, seq]) => ({ id: text(id), queue, seq: number(seq) })),
         reached: numberOrNull(reached),
+        isListed: text(isListed) === "1",
       };
     }),
   );
-  return merge(walks, { names, limit, order });
+  const isListed = walks.every((walk) => walk.isListed || walk.reached === null);
+  return { ...merge(walks, { names, limit, order }), isListed };
 }
 
 /** Only as far as every walk has come, and only so many. */

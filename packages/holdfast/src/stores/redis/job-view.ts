@@ -1,7 +1,6 @@
 /** What can be seen of a job. */
 import type { Failure, JobSummary, Progress, StoredJob } from "../../core/job.ts";
 import type { JobRef } from "../../core/store.ts";
-import { flag } from "./args.ts";
 import { readBody } from "./body.ts";
 import type { Reply } from "./client-like.ts";
 import { readHeader } from "./header.ts";
@@ -20,17 +19,22 @@ export async function get(
   looking: Looking,
   refs: readonly JobRef[],
 ): Promise<(StoredJob | "pruned" | null)[]> {
-  const found = await look(looking, refs, true);
+  const found = await look(looking, refs, WHAT.whole);
   return found.map((job) => (job === "pruned" || job === null ? job : storedJob(job)));
 }
 
 export async function getSummaries(
   looking: Looking,
   refs: readonly JobRef[],
+  without?: "payloads",
 ): Promise<(JobSummary | null)[]> {
-  const found = await look(looking, refs, false);
+  const found = await look(looking, refs, without === undefined ? WHAT.summary : WHAT.noPayload);
   return found.map((job) => (job === "pruned" || job === null ? null : summary(job)));
 }
+
+/** How much of a job is read (lua/get.lua). */
+const WHAT = { whole: "w", summary: "s", noPayload: "n" } as const;
+type What = (typeof WHAT)[keyof typeof WHAT];
 
 interface Seen {
   readonly id: string;
@@ -42,13 +46,13 @@ interface Seen {
 async function look(
   looking: Looking,
   refs: readonly JobRef[],
-  whole: boolean,
+  what: What,
 ): Promise<(Seen | "pruned" | null)[]> {
   const answers: (Seen | "pruned" | null)[] = refs.map(() => null);
   const hinted = [...new Set(refs.flatMap(({ queue }) => queue ?? []))];
-  if (hinted.length > 0) await lookIn(looking, hinted, { refs, whole, answers, hints: true });
+  if (hinted.length > 0) await lookIn(looking, hinted, { refs, what, answers, hints: true });
   if (answers.every((answer) => answer !== null && answer !== "pruned")) return answers;
-  await lookIn(looking, await looking.queues.all(), { refs, whole, answers, hints: false });
+  await lookIn(looking, await looking.queues.all(), { refs, what, answers, hints: false });
   return answers;
 }
 
@@ -57,20 +61,23 @@ async function lookIn(
   queues: readonly string[],
   how: {
     readonly refs: readonly JobRef[];
-    readonly whole: boolean;
+    readonly what: What;
     readonly answers: (Seen | "pruned" | null)[];
     readonly hints: boolean;
   },
 ): Promise<void> {
-  const { refs, whole, answers, hints } = how;
-  await eachAtOnce(server.slots(queues), async (slot) => {
+  const { refs, what, answers, hints } = how;
+  const slots = hints ? [server.slots(queues)] : server.inTurns(queues);
+  for (const some of slots) await eachAtOnce(some, lookInSlot);
+
+  async function lookInSlot(slot: readonly string[]): Promise<void> {
     const open = refs.flatMap(({ id, queue }, index) => {
       const isOpen = answers[index] === null || answers[index] === "pruned";
       const isHere = !hints || (queue !== undefined && slot.includes(queue));
       return isOpen && isHere ? [{ id, index }] : [];
     });
     if (open.length === 0) return;
-    const args = [flag(whole), ...open.map(({ id }) => id)];
+    const args = [what, ...open.map(({ id }) => id)];
     const replies = list(await server.onQueues("get", slot, args));
     for (const [place, reply] of replies.entries()) {
       const item = open[place];
@@ -79,7 +86,7 @@ async function lookIn(
       const queue = slot[number(parts[0]) - 1];
       answers[item.index] = queue === undefined ? "pruned" : { id: item.id, queue, parts };
     }
-  });
+  }
 }
 
 function summary({ id, queue, parts }: Seen): JobSummary {

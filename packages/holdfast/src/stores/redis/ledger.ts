@@ -15,11 +15,13 @@ import { entryArgs, flag, optional, orEmpty } from "./args.ts";
 import type { Looking } from "./job-view.ts";
 import { bytes, list, number, numberOrNull, rows, text } from "./reply.ts";
 
-/** A filter that matches nothing must not walk the whole ledger in one call. */
-const LOOK_AT_MOST = 2_000;
-const TRIM_LOOK = 500;
+/** What one step of a walk looks at: some ten milliseconds of the server's time. */
+const LOOK_AT_MOST = 4_000;
+/** A walk through the whole ledger goes on for so long in one call; through a kind or a job to its end. */
+const WALK_MS = 50;
 
-async function rootsOf({ server, queues }: Looking): Promise<string[]> {
+/** Where entries are. */
+export async function rootsOf({ server, queues }: Looking): Promise<string[]> {
   const { home } = server.keys;
   if (!server.isCluster) return [home];
   return [home, ...(await queues.all()).map((queue) => server.keys.base(queue))];
@@ -69,6 +71,7 @@ interface Found extends Mark {
 
 interface Walk {
   readonly found: readonly Found[];
+  readonly count: number;
   /** The last entry looked at; null: there is nothing beyond. */
   readonly reached: Mark | null;
 }
@@ -80,45 +83,90 @@ export async function read(
   page: { readonly limit: number; readonly cursor?: string | null },
 ): Promise<LedgerPage> {
   const { limit, cursor = null } = page;
-  const after = cursor === null ? null : markOf(cursor);
+  let after = cursor === null ? null : markOf(cursor);
   if (limit <= 0 || filter.ids?.length === 0) return { entries: [], nextCursor: null };
+  const until = performance.now() + WALK_MS;
+  const isListed = filter.kind !== undefined || filter.jobId !== undefined;
   const roots = await rootsOf(looking);
-  const walks = await Promise.all(
-    roots.map((root) => walk(looking, root, { filter, after, limit })),
-  );
+  const entries: StoredEntry[] = [];
+  for (;;) {
+    const step = await readStep(looking, roots, { filter, after, limit: limit - entries.length });
+    entries.push(...step.shown.map(({ entry }) => entry));
+    after = step.next;
+    const isLate = !isListed && performance.now() >= until;
+    if (after === null || entries.length >= limit || isLate) break;
+  }
+  return { entries, nextCursor: after === null ? null : cursorOf(after) };
+}
+
+interface Asked {
+  readonly filter: LedgerFilter;
+  readonly after: Mark | null;
+  readonly limit: number;
+  readonly isCount?: boolean;
+}
+
+async function readStep(
+  looking: Looking,
+  roots: readonly string[],
+  asked: Asked,
+): Promise<{ readonly shown: readonly Found[]; readonly next: Mark | null }> {
+  const walks = await Promise.all(roots.map((root) => walk(looking, root, asked)));
   const [end = null] = walks.flatMap(({ reached }) => reached ?? []).sort(newestFirst);
   const found = walks.flatMap((one) => one.found).sort(newestFirst);
   const within = end === null ? found : found.filter((one) => newestFirst(one, end) <= 0);
-  const shown = within.slice(0, limit);
-  const last = shown.length === limit ? (shown.at(-1) ?? null) : end;
+  const shown = within.slice(0, asked.limit);
+  const last = shown.length === asked.limit ? (shown.at(-1) ?? null) : end;
   const isMore = end !== null || found.length > shown.length;
-  return {
-    entries: shown.map(({ entry }) => entry),
-    nextCursor: isMore && last !== null ? cursorOf(last) : null,
-  };
+  return { shown, next: isMore ? last : null };
 }
 
-async function walk(
-  { server }: Looking,
-  root: string,
-  how: { readonly filter: LedgerFilter; readonly after: Mark | null; readonly limit: number },
-): Promise<Walk> {
-  const { ids = [], from, to, ...conditions } = how.filter;
-  const wanted = Object.entries(conditions).flatMap(([name, value]) =>
-    value === undefined ? [] : [name, value],
+async function walk({ server }: Looking, root: string, asked: Asked): Promise<Walk> {
+  const { filter, after, limit, isCount = false } = asked;
+  const { ids = [], from, to, state, ...words } = filter;
+  const pieces = Object.entries(words).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${JSON.stringify(name)}:${JSON.stringify(value)}`],
   );
   const distinct = [...new Set(ids)];
   const reply = await server.onRoot("ledger-read", root, [
-    ...[flag(how.after !== null), how.after?.at ?? 0, how.after?.seq ?? 0],
-    ...[how.limit, LOOK_AT_MOST, orEmpty(from), orEmpty(to)],
-    ...[distinct.length, ...distinct, wanted.length / 2, ...wanted],
+    ...[flag(isCount), listOf(filter), flag(after !== null), after?.at ?? 0, after?.seq ?? 0],
+    ...[limit, LOOK_AT_MOST, orEmpty(from), orEmpty(to)],
+    ...[distinct.length, ...distinct, ...optional(state), pieces.length, ...pieces],
   ]);
-  const [at, seq, ...entries] = list(reply);
+  const [at, seq, count, ...entries] = list(reply);
   const [reachedAt, reachedSeq] = [numberOrNull(at), numberOrNull(seq)];
   return {
     found: rows(entries, 2).map(([id, packed]) => storedEntry(text(id), bytes(packed))),
+    count: number(count),
     reached: reachedAt === null || reachedSeq === null ? null : { at: reachedAt, seq: reachedSeq },
   };
+}
+
+/** Where all that may fit is listed (lua/ledger.lua). */
+function listOf({ kind, jobId }: LedgerFilter): string {
+  if (jobId !== undefined) return `ej:${jobId}`;
+  return kind === undefined ? "ei" : `ek:${kind}`;
+}
+
+/** In steps; each root is counted for itself. */
+export async function countEntries(
+  looking: Looking,
+  filter: LedgerFilter,
+  upTo: number,
+): Promise<number> {
+  if (filter.ids?.length === 0) return 0;
+  let counted = 0;
+  for (const root of await rootsOf(looking)) {
+    let after: Mark | null = null;
+    do {
+      if (counted >= upTo) return upTo;
+      const asked = { filter, after, limit: upTo - counted, isCount: true };
+      const step: Walk = await walk(looking, root, asked);
+      counted += step.count;
+      after = step.reached;
+    } while (after !== null);
+  }
+  return counted;
 }
 
 export async function amend(
@@ -136,25 +184,6 @@ export async function amend(
   return done.map((isDone) => (isDone ? "amended" : "missing"));
 }
 
-export async function trim(
-  looking: Looking,
-  request: { readonly kind: string; readonly olderThanMs: number; readonly limit: number },
-): Promise<number> {
-  const { kind, olderThanMs, limit } = request;
-  let trimmed = 0;
-  for (const root of await rootsOf(looking)) {
-    // Entries of other kinds stay: they are passed over, step by step.
-    for (let passed = 0; trimmed < limit;) {
-      const args = [kind, olderThanMs, limit - trimmed, TRIM_LOOK, passed];
-      const [removed, looked] = list(await looking.server.onRoot("ledger-trim", root, args));
-      trimmed += number(removed);
-      passed += number(looked) - number(removed);
-      if (number(looked) < TRIM_LOOK) break;
-    }
-  }
-  return trimmed;
-}
-
 /** As lua/ledger.lua packs it. */
 function storedEntry(id: string, packed: Buffer): Found {
   const [at, amendedAt, seq] = [0, 8, 16].map((from) => packed.readDoubleLE(from));
@@ -169,13 +198,13 @@ function storedEntry(id: string, packed: Buffer): Found {
   const { kind = "", jobId = null, type = null, queue = null, group = null } = known;
   const time = at ?? 0;
   const amended = amendedAt === undefined || amendedAt < 0 ? null : amendedAt;
-  const category = known.category ?? null;
+  const { category = null, fingerprint = null, company = null, isFinal = null } = known;
   return {
     at: time,
     seq: seq ?? 0,
     entry: {
-      ...{ id, kind, jobId, type, queue, group, category, state, body },
-      ...{ at: time, amendedAt: amended },
+      ...{ id, kind, jobId, type, queue, group, category, fingerprint, company, isFinal },
+      ...{ state, body, at: time, amendedAt: amended },
     },
   };
 }

@@ -46,6 +46,11 @@ export class Listener {
     await this.#connect();
   }
 
+  /** Another connection, at once: this one may lead to where hints no longer come. */
+  renew(): void {
+    this.#lost(this.#own);
+  }
+
   close(): void {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);

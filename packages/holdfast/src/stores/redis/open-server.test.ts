@@ -5,6 +5,7 @@ import { startOwnRedis, type OwnRedis } from "../../../../../test/servers/redis.
 import { serverUrl } from "../../../../../test/servers/server-desk.ts";
 import { InvalidOptionError, StoreOpenError, StoreUnavailableError } from "../../core/errors.ts";
 import { newJob } from "../../testing/conformance/new-job.ts";
+import { Holdfast } from "../../index.ts";
 import { checkRedis, redisStore, type RedisPlace, type RedisStoreOptions } from "./index.ts";
 
 let house: RedisHouse;
@@ -68,6 +69,47 @@ describe("redisStore", () => {
   });
 });
 
+describe("a process on a server without persistence", () => {
+  it("says at its start that jobs may be lost", async () => {
+    const server = await startOwnRedis({ settings: ["--appendonly", "no"] });
+    const warnings: string[] = [];
+    const logger = {
+      debug() {},
+      info() {},
+      warn: (text: string) => warnings.push(text),
+      error() {},
+    };
+    const hf = new Holdfast({ store: redisStore({ url: server.url }), logger });
+    await hf.enqueue("note", 1, { queue: "mail" });
+    expect(warnings).toContainEqual(expect.stringMatching(/all jobs are lost/));
+    await hf.close();
+    await server.stop();
+  });
+
+  it("that does not say how it writes its file is said to keep one", async () => {
+    const server = await startOwnRedis();
+    const admin = new Redis(server.url);
+    await admin.call("ACL", "SETUSER", "shy", "on", ">pw", "~*", "&*", "+@all", "-config");
+    const url = server.url.replace("redis://", "redis://shy:pw@");
+    const check = await checkRedis({ url });
+    expect(check.findings.filter(({ level }) => level === "trouble")).toEqual([]);
+    expect(check.findings.map(({ message }) => message).join()).toMatch(
+      /does not say how it writes/,
+    );
+    admin.disconnect();
+    await server.stop();
+  });
+});
+
+describe("checking a server", () => {
+  it("without saying which is refused in words", async () => {
+    const check = checkRedis as (place?: unknown) => Promise<unknown>;
+    for (const place of [undefined, null, {}, { url: 5 }]) {
+      await expect(check(place)).rejects.toThrow(/checkRedis takes { url }/);
+    }
+  });
+});
+
 describe("what is wrong with a server", () => {
   let server: OwnRedis;
   beforeAll(async () => void (server = await startOwnRedis()));
@@ -78,6 +120,7 @@ describe("what is wrong with a server", () => {
     const store = redisStore({ url: server.url });
     await store.open();
     expect(store.info().findings.filter(({ level }) => level === "trouble")).toEqual([]);
+    expect(store.info()).toMatchObject({ survives: { processKill: true }, warnings: [] });
     expect(store.info().usedMemoryBytes).toBeGreaterThan(0);
     await store.close();
     await admin.config("SET", "maxmemory-policy", "allkeys-lru");
@@ -90,7 +133,14 @@ describe("what is wrong with a server", () => {
     expect(troubles).toMatch(/noeviction/);
     expect(troubles).toMatch(/maxmemory is not set/);
     expect(troubles).toMatch(/appendonly yes/);
-    expect(store.info().survives.powerLoss).toBe(false);
+    expect(store.info().survives).toMatchObject({ processKill: false, powerLoss: false });
+    expect(troubles).toMatch(/all jobs are lost/);
+    await admin.config("SET", "save", "3600 1");
+    expect((await checkRedis({ url: server.url })).findings).toContainEqual({
+      level: "trouble",
+      message: expect.stringMatching(/last snapshot/) as unknown,
+    });
+    await admin.config("SET", "save", "");
     const check = await checkRedis({ url: server.url });
     expect(check).toMatchObject({ isCluster: false, maxMemoryBytes: null });
     expect(check.findings).toEqual(store.info().findings);

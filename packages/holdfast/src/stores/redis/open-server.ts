@@ -120,11 +120,12 @@ async function loadIoredis(): Promise<IoredisModule> {
   }
 }
 
-export function checkPlace(place: RedisPlace): void {
-  const isPlace = "client" in place ? isClientLike(place.client) : isUrl(place.url);
-  if (isPlace) return;
+export function checkPlace(place: RedisPlace, taker = "redisStore"): void {
+  const given = (place as Partial<Record<"client" | "url", unknown>> | undefined | null) ?? {};
+  const isOne = !("client" in given && "url" in given);
+  if (isOne && ("client" in given ? isClientLike(given.client) : isUrl(given.url))) return;
   throw new InvalidOptionError(
-    "redisStore takes { url } with redis://…, or { client } with a Redis or Cluster of ioredis",
+    `${taker} takes either { url } with redis://…, or { client } with a Redis or Cluster of ioredis`,
   );
 }
 

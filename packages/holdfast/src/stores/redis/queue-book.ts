@@ -31,6 +31,21 @@ export class QueueBook {
     if (this.#server.isCluster) await this.#add(queues);
   }
 
+  /**
+   * Their scripts have forgotten these. In a cluster that is written down here; a job may have come between, and
+   * then the queue is listed again.
+   */
+  async forgotten(queues: readonly string[]): Promise<void> {
+    for (const queue of queues) this.#listed.delete(queue);
+    if (!this.#server.isCluster || queues.length === 0) return;
+    const { keys } = this.#server;
+    await this.#server.command("SREM", keys.queues, ...queues.map(escaped));
+    for (const queue of queues) {
+      const isMade = await this.#server.command("HEXISTS", `${keys.base(queue)}m`, "made");
+      if (Number(isMade) === 1) await this.#add([queue]);
+    }
+  }
+
   async #add(queues: readonly string[]): Promise<void> {
     if (queues.length === 0) return;
     await this.#server.command("SADD", this.#server.keys.queues, ...queues.map(escaped));

@@ -1,23 +1,44 @@
+/**
+ * Reaping. One server knows in which queues a lease may have run out (lua/reap.lua), and is asked for those.
+ * Now and then all queues are looked at, so that a lease that was written by an older version is found too.
+ * In a cluster each queue is asked.
+ */
 import type { ReapedJob } from "../../core/store.ts";
+import { flag } from "./args.ts";
 import { readHeader } from "./header.ts";
 import type { InsertHow } from "./insert.ts";
+import { unescaped } from "./keys.ts";
 import { bytes, list, number, rows, text } from "./reply.ts";
+import { named } from "./touched.ts";
 
 /** In one call; whoever wants more calls again. */
 const MOST = 200;
+const LOOK_EVERYWHERE_MS = 60_000;
 
-export async function reap(
-  how: InsertHow,
-  { limit }: { readonly limit: number },
-): Promise<ReapedJob[]> {
+export class Reaps {
+  #lookedAt = -Infinity;
+
+  async reap(how: InsertHow, { limit }: { readonly limit: number }): Promise<ReapedJob[]> {
+    if (limit <= 0) return [];
+    if (how.server.isCluster) return reapAll(how, limit);
+    const now = performance.now();
+    if (now - this.#lookedAt < LOOK_EVERYWHERE_MS) return reapDue(how, limit);
+    const reaped = await reapAll(how, limit);
+    // If more is left than was asked for, the next call looks again.
+    if (reaped.length < limit) this.#lookedAt = now;
+    return reaped;
+  }
+}
+
+async function reapAll(how: InsertHow, limit: number): Promise<ReapedJob[]> {
   const reaped: ReapedJob[] = [];
-  if (limit <= 0) return reaped;
   let failure: unknown = null;
-  for (const slot of how.server.slots(await how.queues.all())) {
+  for (const slot of how.server.inTurns(await how.queues.all()).flat()) {
     const left = Math.min(MOST, limit - reaped.length);
     if (left <= 0) break;
     try {
-      reaped.push(...(await reapSlot(how, slot, left)));
+      const reply = await how.server.onQueues("reap", slot, [left, flag(true)]);
+      reaped.push(...readReaped(how, list(reply), slot));
     } catch (error) {
       // A node that is away must not keep the jobs of the others from being found.
       failure ??= error;
@@ -27,20 +48,33 @@ export async function reap(
   return reaped;
 }
 
-async function reapSlot(
-  { server, touched }: InsertHow,
-  slot: readonly string[],
-  limit: number,
-): Promise<ReapedJob[]> {
-  const [woken, ...jobs] = list(await server.onQueues("reap", slot, [limit]));
-  touched.wake(woken, slot);
+async function reapDue(how: InsertHow, limit: number): Promise<ReapedJob[]> {
+  const reaped: ReapedJob[] = [];
+  const { server } = how;
+  for (let isMore = true; isMore && reaped.length < limit;) {
+    const args = [Math.min(MOST, limit - reaped.length), flag(false)];
+    const reply = list(await server.onRoot("reap", server.keys.home, args));
+    const names = list(reply[1]).map((name) => unescaped(text(name)));
+    const some = readReaped(how, reply, names);
+    reaped.push(...some);
+    isMore = number(reply[2]) === 1 && some.length > 0;
+  }
+  return reaped;
+}
+
+function readReaped(
+  { touched }: InsertHow,
+  [woken, , , ...jobs]: ReturnType<typeof list>,
+  queues: readonly string[],
+): ReapedJob[] {
+  for (const queue of named(woken, queues)) touched.woken.add(queue);
   return rows(jobs, 4).map(([queue, id, packed, charged]): ReapedJob => {
     const header = readHeader(bytes(packed));
     const isCancelled = header.status === "cancelled";
     if (isCancelled) touched.finished.push(text(id));
     return {
       id: text(id),
-      queue: slot[number(queue) - 1] ?? "",
+      queue: queues[number(queue) - 1] ?? "",
       group: header.group,
       type: header.type,
       worker: header.worker ?? "",

@@ -8,7 +8,8 @@ function replied(message: string): Error {
 
 describe("an error of Redis", () => {
   it("with which the server refuses a command means that nothing was done", () => {
-    const words = "MISCONF READONLY LOADING MASTERDOWN CLUSTERDOWN TRYAGAIN BUSY NOAUTH".split(" ");
+    const words =
+      "MISCONF READONLY LOADING MASTERDOWN CLUSTERDOWN TRYAGAIN ASK MOVED BUSY NOAUTH".split(" ");
     for (const word of words) {
       const error = storeError(replied(`${word} for a reason`));
       expect(error, word).toBeInstanceOf(StoreUnavailableError);
@@ -29,6 +30,11 @@ describe("an error of Redis", () => {
     }
     const unsent = "Stream isn't writeable and enableOfflineQueue options is false";
     expect(storeError(new Error(unsent))).toMatchObject({ mayHaveHappened: false });
+  });
+
+  it("of a script that came to a key on another node leaves open what happened", () => {
+    const message = "ERR Script attempted to access a non local key in a cluster node script: f00";
+    expect(storeError(replied(message))).toMatchObject({ mayHaveHappened: true });
   });
 
   it("that is a bug, or our own, passes as it is", () => {

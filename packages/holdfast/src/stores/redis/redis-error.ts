@@ -19,13 +19,18 @@ const REFUSED: Readonly<Record<string, string>> = {
   LOADING: "Redis is loading its data: try again",
   MASTERDOWN: "this replica has lost its primary: try again",
   CLUSTERDOWN: "the Redis cluster is down: some of its slots have no node",
-  TRYAGAIN: "the Redis cluster is moving these keys: try again",
+  TRYAGAIN: "the Redis cluster is moving this queue to another node: try again",
+  ASK: "the Redis cluster is moving this queue to another node: try again",
+  MOVED: "the Redis cluster has moved this queue to another node: try again",
   BUSY: "Redis is busy with a script of somebody: try again",
   NOREPLICAS: "Redis has too few replicas to take changes (min-replicas-to-write)",
   NOAUTH: "Redis asks for a password: give one in the URL",
   WRONGPASS: "Redis does not accept this user or password",
   NOPERM: "this user of Redis may not run what Holdfast needs: see docs/reference/redis-keys.md",
 };
+
+/** A script came to a key that has moved to another node: what it did before that is done. */
+const NOT_ALL_HERE = /attempted to access a non local key/i;
 
 /** What a verb throws when Redis failed. Errors of our own, and bugs, pass as they are. */
 export function storeError(error: unknown): unknown {
@@ -36,6 +41,12 @@ export function storeError(error: unknown): unknown {
       "Redis has reached its maxmemory: raise it, or let workers drain; what was stored is safe",
       { cause: error },
     );
+  }
+  if (NOT_ALL_HERE.test(error instanceof Error ? error.message : "")) {
+    return new StoreUnavailableError("the Redis cluster is moving this queue: try again", {
+      cause: error,
+      mayHaveHappened: true,
+    });
   }
   const refusal = code === null ? undefined : REFUSED[code];
   if (refusal !== undefined) {

@@ -5,11 +5,13 @@
  */
 import { randomUUID } from "node:crypto";
 import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
+import { checkOptions } from "../../core/option-checks.ts";
 import type { Store } from "../../core/store.ts";
 import { heardBy, messageOf } from "../shared/wakeup-message.ts";
 import { Wakeups } from "../shared/wakeups.ts";
 import { adopt } from "./adopt.ts";
 import { BATCH_ITEMS } from "./batch-items.ts";
+import { countDead } from "./count-dead.ts";
 import { count, place } from "./count.ts";
 import { disown } from "./disown.ts";
 import { find } from "./find.ts";
@@ -17,7 +19,8 @@ import { insert, type InsertHow } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { Keys } from "./keys.ts";
 import { Leases } from "./lease.ts";
-import { amend, append, read, trim } from "./ledger.ts";
+import { trim } from "./ledger-trim.ts";
+import { amend, append, countEntries, read } from "./ledger.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
 import { Listener } from "./listener.ts";
@@ -26,10 +29,11 @@ import { cancel, remove, reschedule, revive } from "./operate.ts";
 import { clearOutbox, readOutbox } from "./outbox.ts";
 import { prune } from "./prune.ts";
 import { QueueBook } from "./queue-book.ts";
-import { reap } from "./reap.ts";
+import { Reaps } from "./reap.ts";
 import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
 import { number } from "./reply.ts";
+import { openSchema } from "./schema.ts";
 import { askFacts, type ServerFacts } from "./server-facts.ts";
 import type { WaitOptions } from "./server.ts";
 import { settle } from "./settle.ts";
@@ -60,8 +64,8 @@ export interface RedisStore extends Store {
 const INSERTS_AT_ONCE = 2;
 
 export function redisStore(options: RedisStoreOptions): RedisStore {
+  checkStoreOptions(options);
   const { prefix = "hf", deadlineMs = 10_000, remembersMs = 3_600_000 } = options;
-  checkOptions(options);
   const keys = new Keys(prefix);
   const self = randomUUID();
   const wakeups = new Wakeups();
@@ -74,7 +78,9 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
     await closing;
     if (life !== null) return;
     const { wait = null, now = null } = options;
-    const opened = await openServer({ place: options, keys, deadlineMs, wait, now });
+    const onReplica = (): void => life?.listener.renew();
+    const settings = { keys, deadlineMs, wait, now, onReplica };
+    const opened = await openServer({ place: options, ...settings });
     const { server, client } = opened;
     const queues = new QueueBook(server);
     const listener = new Listener({
@@ -84,13 +90,14 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
       onListening: () => void lookEverywhere(queues),
     });
     try {
+      await openSchema(server, queues);
       await listener.open();
     } catch (error) {
       listener.close();
       opened.release();
       throw error;
     }
-    life = { ...opened, queues, listener, leases: new Leases() };
+    life = { ...opened, queues, listener, leases: new Leases(), reaps: new Reaps() };
     wasOpen = true;
     wakeups.open(async (wakeup) => {
       await server.command("PUBLISH", keys.channel, messageOf(self, wakeup));
@@ -185,19 +192,19 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
       write(async (how) =>
         settlements.length === 0 ? [] : settle({ ...how, remembersMs }, settlements),
       ),
-    reap: async (request) => write((how) => reap(how, request)),
+    reap: async (request) => write((how, { reaps }) => reaps.reap(how, request)),
     disown: async (request) => write((how) => disown(how, request)),
 
     cancel: async (target, why) => write((how) => cancel(how, target, why)),
     revive: async (target, revival, why) => write((how) => revive(how, target, { revival, why })),
     reschedule: async (target, due, _why) => write((how) => reschedule(how, target, due)),
     remove: async (target, _why) => write((how) => remove(how, target, remembersMs)),
-    async prune(policies, most) {
-      const now = openLife();
-      const pruned = await prune({ ...now, remembersMs }, policies, most);
-      now.facts = await askFacts(now.server);
-      return pruned;
-    },
+    prune: async (policies, most) =>
+      write(async (how, now) => {
+        const pruned = await prune({ ...how, remembersMs }, policies, most);
+        now.facts = await askFacts(now.server);
+        return pruned;
+      }),
 
     async get(refs) {
       const looking = openLife();
@@ -206,6 +213,7 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
     place: async (ref) => place(openLife(), ref),
     find: async (filter, page) => find(openLife(), filter, page),
     count: async () => count(openLife()),
+    countDead: async (request) => countDead(openLife(), request),
 
     hold: async (changes) =>
       write(async (how) => void (changes.length > 0 && (await hold(how, changes)))),
@@ -230,6 +238,7 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
         const looking = openLife();
         return amendments.length === 0 ? [] : amend(looking, amendments);
       },
+      count: async (filter, upTo) => countEntries(openLife(), filter, upTo),
       trim: async (request) => trim(openLife(), request),
     },
     records: {
@@ -252,9 +261,13 @@ interface Life extends OpenServer {
   readonly queues: QueueBook;
   readonly listener: Listener;
   readonly leases: Leases;
+  readonly reaps: Reaps;
 }
 
-function checkOptions(options: RedisStoreOptions): void {
+const OPTIONS = ["url", "client", "prefix", "wait", "deadlineMs", "remembersMs", "now"];
+
+function checkStoreOptions(options: RedisStoreOptions): void {
+  checkOptions("redisStore", options, OPTIONS);
   checkPlace(options);
   const { prefix, wait, deadlineMs, remembersMs } = options;
   if (prefix !== undefined && !/^[A-Za-z0-9_.:-]{1,64}$/.test(prefix)) {
@@ -266,6 +279,7 @@ function checkOptions(options: RedisStoreOptions): void {
     }
   }
   if (wait === undefined) return;
+  checkOptions("wait", wait, ["replicas", "timeoutMs"]);
   const isGood = wait.replicas >= 1 && wait.timeoutMs > 0 && Number.isInteger(wait.replicas);
   if (!isGood) throw new InvalidOptionError("wait takes { replicas, timeoutMs }, both 1 or more");
 }

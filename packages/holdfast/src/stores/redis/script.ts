@@ -11,6 +11,8 @@ export type ScriptName = Exclude<
   | "clock"
   | "header"
   | "queue"
+  | "ring"
+  | "places"
   | "job"
   | "gates"
   | "updates"
@@ -21,6 +23,7 @@ export type ScriptName = Exclude<
   | "disowned"
   | "ledger"
   | "record"
+  | "retention"
 >;
 
 export interface Script {

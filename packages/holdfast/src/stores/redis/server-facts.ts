@@ -11,8 +11,13 @@ export interface ServerFacts {
   readonly version: string;
   readonly isClusterNode: boolean;
   readonly evictionPolicy: string;
-  /** `always`, `everysec`, `no`, `off` (no append-only file), or `unknown`. */
+  /**
+   * `always`, `everysec`, `no`: how it is written. `yes`: somehow. `off`: there is none. `unknown`: the server
+   * does not say.
+   */
   readonly appendOnly: string;
+  /** Without an append-only file: are there snapshots at least? Null: the server does not say. */
+  readonly hasSnapshots: boolean | null;
   readonly usedMemoryBytes: number;
   /** Null: no bound. */
   readonly maxMemoryBytes: number | null;
@@ -31,19 +36,32 @@ export async function askFacts(server: Server): Promise<ServerFacts> {
     version: valkey === undefined ? `Redis ${redis}` : `Valkey ${valkey}`,
     isClusterNode: (info.get("redis_mode") ?? info.get("server_mode")) === "cluster",
     evictionPolicy: info.get("maxmemory_policy") ?? "unknown",
-    appendOnly: info.get("aof_enabled") === "1" ? await askFsync(server) : "off",
+    ...(await askPersistence(server, info.get("aof_enabled"))),
     usedMemoryBytes: Number(info.get("used_memory") ?? 0),
     maxMemoryBytes: Number(info.get("maxmemory") ?? 0) || null,
   };
 }
 
+type Persistence = Pick<ServerFacts, "appendOnly" | "hasSnapshots">;
+
+async function askPersistence(server: Server, aof: string | undefined): Promise<Persistence> {
+  if (aof === "1") {
+    return { appendOnly: (await askSetting(server, "appendfsync")) ?? "yes", hasSnapshots: null };
+  }
+  const save = await askSetting(server, "save");
+  return {
+    appendOnly: aof === undefined ? "unknown" : "off",
+    hasSnapshots: save === null ? null : save !== "",
+  };
+}
+
 /** Hosts often refuse CONFIG: then nobody can know. */
-async function askFsync(server: Server): Promise<string> {
+async function askSetting(server: Server, name: string): Promise<string | null> {
   try {
-    const reply = list(await server.command("CONFIG", "GET", "appendfsync"));
-    return reply.length < 2 ? "unknown" : text(reply[1]);
+    const reply = list(await server.command("CONFIG", "GET", name));
+    return reply.length < 2 ? null : text(reply[1]);
   } catch {
-    return "unknown";
+    return null;
   }
 }
 
@@ -75,13 +93,13 @@ export function findingsOf(facts: ServerFacts): Finding[] {
     });
   }
   findings.push({
-    level: facts.appendOnly === "off" ? "trouble" : "note",
+    level: facts.appendOnly === "off" || facts.appendOnly === "unknown" ? "trouble" : "note",
     message: keptWords(facts),
   });
   return findings;
 }
 
-function keptWords({ appendOnly }: ServerFacts): string {
+function keptWords({ appendOnly, hasSnapshots }: ServerFacts): string {
   switch (appendOnly) {
     case "always":
       return "appendfsync is always: what is acknowledged survives a power loss of the server";
@@ -89,9 +107,13 @@ function keptWords({ appendOnly }: ServerFacts): string {
       return "appendfsync is everysec: a power loss of the server may lose the last second";
     case "no":
       return "appendfsync is no: a power loss of the server may lose what the system had not written";
-    case "off":
-      return "there is no append-only file: a restart of the server goes back to its last snapshot. Set appendonly yes";
-    default:
+    case "yes":
       return "this server does not say how it writes its append-only file";
+    case "off":
+      return hasSnapshots === false
+        ? "there is no append-only file and no snapshot: when the server ends, all jobs are lost. Set appendonly yes"
+        : "there is no append-only file: a restart of the server goes back to its last snapshot. Set appendonly yes";
+    default:
+      return "this server does not say whether it keeps an append-only file: be sure that appendonly is yes";
   }
 }

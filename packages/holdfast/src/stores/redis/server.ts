@@ -12,6 +12,7 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { Arg, ClientLike, Reply } from "./client-like.ts";
 import { connected, late } from "./connected.ts";
+import { connectionsOf } from "./connection.ts";
 import type { Keys } from "./keys.ts";
 import { codeOf, storeError } from "./redis-error.ts";
 import { script, type ScriptName } from "./script.ts";
@@ -31,6 +32,16 @@ export interface ServerOptions {
   readonly wait: WaitOptions | null;
   /** A test's clock in milliseconds. */
   readonly now: (() => number) | null;
+  /** The server has become a replica of another one. */
+  readonly onReplica?: () => void;
+}
+
+const LOOKED_AT = 500;
+const CALLS_AT_ONCE = 100;
+
+function chunksOf<T>(items: readonly T[], size: number): T[][] {
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
 }
 
 export class Server {
@@ -59,6 +70,15 @@ export class Server {
     return this.isCluster ? queues.map((queue) => [queue]) : [queues];
   }
 
+  /**
+   * The same for looking at any number of queues: what one script looks at keeps the server for a few
+   * milliseconds, and so many scripts go out at once.
+   */
+  inTurns(queues: readonly string[]): (readonly (readonly string[])[])[] {
+    const slots = this.isCluster ? this.slots(queues) : chunksOf(queues, LOOKED_AT);
+    return chunksOf(slots, this.isCluster ? CALLS_AT_ONCE : 1);
+  }
+
   /** Runs a script on queues of one slot. */
   async onQueues(
     name: ScriptName,
@@ -67,12 +87,12 @@ export class Server {
   ): Promise<Reply> {
     const bases = queues.map((queue) => this.keys.base(queue));
     const root = this.isCluster ? (bases[0] ?? this.keys.home) : this.keys.home;
-    return this.#run(name, [root, ...bases], args);
+    return this.#run(name, [`${root}m`, ...bases], args);
   }
 
   /** Runs a script on what belongs to no queue, or on what is kept beside one. */
   async onRoot(name: ScriptName, root: string, args: readonly Arg[]): Promise<Reply> {
-    return this.#run(name, [root], args);
+    return this.#run(name, [`${root}m`, root], args);
   }
 
   async command(command: string, ...args: Arg[]): Promise<Reply> {
@@ -125,8 +145,19 @@ export class Server {
     try {
       return await withDeadline(send(), left, () => late(deadlineMs, { mayHaveHappened: true }));
     } catch (error) {
+      if (codeOf(error) === "READONLY") this.#leaveReplica();
       throw storeError(error);
     }
+  }
+
+  /**
+   * The address was the primary's, and this connection leads to where that was: after a planned failover the
+   * old primary lives on as a replica and cuts no one off. A new connection finds the new primary.
+   */
+  #leaveReplica(): void {
+    if (this.isCluster) return;
+    for (const { stream } of connectionsOf(this.#options.client)) stream?.destroy();
+    this.#options.onReplica?.();
   }
 
   /** All who wait for a connection wait for the same one. */

@@ -10,6 +10,8 @@ export interface RedisStoreInfo extends StoreInfo {
   readonly findings: readonly Finding[];
 }
 
+const KEEPS_A_FILE: ReadonlySet<string> = new Set(["always", "everysec", "no", "yes"]);
+
 export function describe(
   facts: ServerFacts | null,
   { remembersMs, isCluster }: { readonly remembersMs: number; readonly isCluster: boolean },
@@ -18,7 +20,8 @@ export function describe(
     name: "redis",
     version: facts === null ? "Redis (not open)" : facts.version,
     survives: {
-      processKill: true,
+      // Of the server, too: without an append-only file it starts again from its last snapshot, or empty.
+      processKill: facts === null || KEEPS_A_FILE.has(facts.appendOnly),
       powerLoss: facts?.appendOnly === "always",
       // Replication is asynchronous, and WAIT narrows the gap without closing it.
       failover: false,
@@ -32,6 +35,11 @@ export function describe(
     remembersMs,
     usedMemoryBytes: facts?.usedMemoryBytes ?? null,
     maxMemoryBytes: facts?.maxMemoryBytes ?? null,
-    findings: facts === null ? [] : findingsOf(facts),
+    ...said(facts === null ? [] : findingsOf(facts)),
   };
+}
+
+function said(findings: readonly Finding[]): Pick<RedisStoreInfo, "findings" | "warnings"> {
+  const troubles = findings.filter(({ level }) => level === "trouble");
+  return { findings, warnings: troubles.map(({ message }) => message) };
 }

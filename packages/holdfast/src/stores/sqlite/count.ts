@@ -5,12 +5,14 @@
 import { COUNTED_TO } from "../../core/line.ts";
 import type { JobRef, QueueCounts } from "../../core/store.ts";
 import type { Connection } from "./connection.ts";
+import { oldestReady } from "./oldest-ready.ts";
 
 const COUNTS = `
-  SELECT q, name AS queue, ready, delayed, processing, succeeded, dead, cancelled
+  SELECT q, name, ready, delayed, processing, succeeded, dead, cancelled, retrying
   FROM holdfast_queue`;
 const DUE = `
-  SELECT count(*) FROM holdfast_later INDEXED BY holdfast_later_due WHERE q = ? AND run_at <= ?`;
+  SELECT count(*), min(run_at) FROM holdfast_later INDEXED BY holdfast_later_due
+  WHERE q = ? AND run_at <= ?`;
 const QUEUES_WITH_DUE = `
   SELECT name FROM holdfast_queue q WHERE delayed > 0 AND EXISTS (
     SELECT 1 FROM holdfast_later a INDEXED BY holdfast_later_due
@@ -32,14 +34,40 @@ const BEFORE_AMONG_DUE = `
     CROSS JOIN holdfast_job j ON j.seq = a.seq
     WHERE a.q = ? AND a.run_at <= ? AND j.grp = ? AND (j.prio, j.seq) < (?, ?) LIMIT ${COUNTED_TO})`;
 
+type CountsRow = [
+  q: number,
+  name: string,
+  ready: number,
+  delayed: number,
+  processing: number,
+  succeeded: number,
+  dead: number,
+  cancelled: number,
+  retrying: number,
+];
+
 export function count(db: Connection, now: number): QueueCounts[] {
-  const rows = db.objects<QueueCounts & { readonly q: number }>(COUNTS).all();
-  return rows
-    .map(({ q, ...counts }) => {
-      const due = counts.delayed === 0 ? 0 : Number(db.value(DUE, q, now));
-      return { ...counts, ready: counts.ready + due, delayed: counts.delayed - due };
+  const waitsSince = oldestReady(db);
+  return db
+    .rows<CountsRow>(COUNTS)
+    .all()
+    .map(([q, queue, ready, delayed, processing, succeeded, dead, cancelled, retrying]) => {
+      const [due, dueSince] =
+        delayed === 0 ? NONE_DUE : (db.rows<DueRow>(DUE).get(q, now) ?? NONE_DUE);
+      return {
+        ...{ queue, ready: ready + due, delayed: delayed - due, processing },
+        ...{ succeeded, dead, cancelled, retrying: Math.min(retrying, COUNTED_TO) },
+        oldestReadyAt: earlier(waitsSince.get(q) ?? null, dueSince),
+      };
     })
     .sort((a, b) => (a.queue < b.queue ? -1 : 1));
+}
+
+type DueRow = [due: number, since: number | null];
+const NONE_DUE: DueRow = [0, null];
+
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 /** The queues with jobs whose time has come but that stand among the delayed still. */

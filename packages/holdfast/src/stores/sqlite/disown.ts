@@ -15,7 +15,7 @@ import type { Transaction } from "./transaction.ts";
 const REMEMBERED_MS = 3_600_000;
 
 const HELD_BY = `
-  SELECT j.id, j.grp, ${LEASED_COLUMNS}
+  SELECT j.id, j.grp, j.created_at, ${LEASED_COLUMNS}
   FROM holdfast_leased p CROSS JOIN holdfast_job j ON j.seq = p.seq WHERE p.w = ? ORDER BY p.seq`;
 const REMEMBER = `
   INSERT INTO holdfast_disowned (w, forget_at, kept) VALUES (?, ?, ?)
@@ -28,10 +28,11 @@ export function disown(tx: Transaction, { worker, except }: DisownRequest): numb
   tx.db.run(REMEMBER, w, instantAfter(tx.now, REMEMBERED_MS), JSON.stringify(kept));
   const isKept = new Set(kept);
   let disowned = 0;
-  for (const [id, group, ...row] of tx.db.rows<[string, string, ...LeasedRow]>(HELD_BY).all(w)) {
+  type Row = [id: string, group: string, createdAt: number, ...LeasedRow];
+  for (const [id, group, createdAt, ...row] of tx.db.rows<Row>(HELD_BY).all(w)) {
     const lease = leaseOf(row);
     if (isKept.has(nameOf({ id, fence: lease.fence }))) continue;
-    takeBack(tx, lease, { id, group, isCharged: false });
+    takeBack(tx, lease, { id, group, createdAt, isCharged: false });
     disowned++;
   }
   return disowned;

@@ -12,7 +12,9 @@ import type { Line } from "./line-book.ts";
 import type { Queue } from "./queue-book.ts";
 import type { ReadyRow } from "./ready-row.ts";
 
-const ADD_READY = "INSERT INTO holdfast_ready VALUES (?, ?, ?, 0, ?, 0, 0, 0, NULL, ?)";
+const ADD_READY = `
+  INSERT INTO holdfast_ready (line, prio, seq, attempts, max_attempts, crashes, fence, settled_fence,
+    run_at, flags) VALUES (?, ?, ?, 0, ?, 0, 0, 0, NULL, ?)`;
 
 export interface FreshJob {
   readonly seq: number;

@@ -3,7 +3,8 @@ import type { InsertOptions, InsertResult } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import { expiryOf, keyHolder, lifeOf, takeKey, UNTIL_FINISHED } from "./keys.ts";
 import type { Queue } from "./queue-book.ts";
-import { HAS_EXTRAS, HAS_KEY, sizeFlag, standInLine, STATUSES } from "./placement.ts";
+import { HAS_EXTRAS, HAS_KEY, sizeFlag, standInLine } from "./placement.ts";
+import { STATUSES } from "./status-codes.ts";
 import { dropTombstone, isRemembered } from "./tombstones.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -21,13 +22,13 @@ export interface JobBody {
 }
 
 const ADD_JOB = `
-  INSERT INTO holdfast_job VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (id) DO NOTHING`;
+  INSERT INTO holdfast_job (seq, id, q, grp, type, prio, created_at, key, key_life, key_hash, tags,
+    meta, trace, payload)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
 /** The common case, with fewer values to hand over: no key, no tags, no metadata. */
 const ADD_PLAIN_JOB = `
-  INSERT INTO holdfast_job
-  VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, NULL, NULL, NULL, ?)
-  ON CONFLICT (id) DO NOTHING`;
+  INSERT INTO holdfast_job (seq, id, q, grp, type, prio, created_at, payload)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
 const STATUS_OF = `
   SELECT coalesce(
     (SELECT d.status FROM holdfast_done d WHERE d.seq = j.seq),

@@ -32,7 +32,9 @@ const ADD_STEP = `
   INSERT INTO holdfast_step (seq, name, value) VALUES (?, ?, ?) ON CONFLICT (seq, name) DO NOTHING`;
 const DROP_STEPS = "DELETE FROM holdfast_step WHERE seq = ?";
 const LAST_ATTEMPT = "SELECT coalesce(max(n), 0) FROM holdfast_attempt WHERE seq = ?";
-const ADD_ATTEMPT = "INSERT INTO holdfast_attempt VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const ADD_ATTEMPT = `
+  INSERT INTO holdfast_attempt (seq, n, attempt, fence, worker, started_at, ended_at, outcome,
+    category, message, stack) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const CUT_ATTEMPTS = "DELETE FROM holdfast_attempt WHERE seq = ? AND n <= ?";
 
 export const NO_ERROR = { category: null, message: null, stack: null, fingerprint: null } as const;

@@ -10,7 +10,8 @@ import type {
   StoredJob,
 } from "../../core/job.ts";
 import type { Connection } from "./connection.ts";
-import { HAS_PAST, STATUSES } from "./placement.ts";
+import { HAS_PAST } from "./placement.ts";
+import { STATUSES } from "./status-codes.ts";
 
 /** A job and whichever of the four places it stands in. */
 export const JOB_AND_PLACE = `
@@ -45,6 +46,11 @@ const VIEW = `
   LEFT JOIN holdfast_worker w ON w.w = coalesce(p.w, d.w)`;
 const VIEW_BY_ID = `${VIEW} WHERE j.id = ?`;
 const VIEW_BY_SEQ = `${VIEW} WHERE j.seq = ?`;
+/** Payloads and results may lie on many pages of their own: not even those are read. */
+const BARE_VIEW_BY_SEQ = VIEW_BY_SEQ.replace("j.payload", "'null' AS payload").replace(
+  "coalesce(d.result, t.result) AS result",
+  "NULL AS result",
+);
 const STEPS = "SELECT name, value FROM holdfast_step WHERE seq = ? ORDER BY n";
 const LOGS = "SELECT at, text FROM holdfast_log WHERE seq = ? ORDER BY n";
 const HISTORY = `
@@ -108,8 +114,9 @@ export function storedJob(db: Connection, id: string): StoredJob | null {
   };
 }
 
-export function jobSummary(db: Connection, seq: number): JobSummary | null {
-  const row = db.objects<ViewRow>(VIEW_BY_SEQ).get(seq);
+export function jobSummary(db: Connection, seq: number, without?: "payloads"): JobSummary | null {
+  const sql = without === undefined ? VIEW_BY_SEQ : BARE_VIEW_BY_SEQ;
+  const row = db.objects<ViewRow>(sql).get(seq);
   return row === undefined ? null : summaryOf(row);
 }
 

@@ -7,18 +7,34 @@
  * has happened (`PRAGMA data_version`, a microsecond) and if not gives them to the next transaction.
  * With a thousand groups that saves a search for every job that is inserted or leased.
  */
+import { msOf, type Anchor, type Mark } from "./clock.ts";
 import type { Connection } from "./connection.ts";
 import { LineBook } from "./line-book.ts";
 import { QueueBook } from "./queue-book.ts";
 import { WorkerBook } from "./worker-book.ts";
 
-const HEAD = "SELECT seq, clock, record_version FROM holdfast_head WHERE one = 1";
+const HEAD = `
+  SELECT seq, clock, record_version, anchor_mark, anchor_wall FROM holdfast_head WHERE one = 1`;
+const MARK = "SELECT clock, anchor_mark, anchor_wall FROM holdfast_head WHERE one = 1";
 const WRITE_HEAD = "UPDATE holdfast_head SET seq = ?, clock = ?, record_version = ? WHERE one = 1";
+/** Seldom: only when a host's clock that was ahead is put right. */
+const WRITE_ANCHOR = "UPDATE holdfast_head SET anchor_mark = ?, anchor_wall = ? WHERE one = 1";
 const NEWEST_GONE = "SELECT max(id) FROM holdfast_gone";
 const DATA_VERSION = "PRAGMA data_version";
 
 /** More lines than this are not worth their memory. */
 const REMEMBER_LINES = 20_000;
+
+/** What the database remembers of the clock, for those who only look. */
+export function readMark(db: Connection): Mark {
+  const row = db.rows<[number, number | null, number | null]>(MARK).get();
+  if (row === undefined) throw new Error("holdfast_head has lost its row");
+  return { clock: row[0], anchor: anchorOf(row[1], row[2]) };
+}
+
+function anchorOf(mark: number | null, wall: number | null): Anchor | null {
+  return mark === null || wall === null ? null : { mark, wall };
+}
 
 export class Known {
   readonly queues: QueueBook;
@@ -26,6 +42,8 @@ export class Known {
   readonly workers: WorkerBook;
   /** The highest instant any writer has used, in microseconds. */
   clock: number;
+  /** See `clock.ts`. */
+  anchor: Anchor | null;
   /** The last version given to any record. */
   recordVersion: number;
   readonly #db: Connection;
@@ -33,10 +51,12 @@ export class Known {
   #seq: number;
 
   constructor(db: Connection) {
-    const head = db.rows<[number, number, number]>(HEAD).get();
+    type Head = [number, number, number, number | null, number | null];
+    const head = db.rows<Head>(HEAD).get();
     if (head === undefined) throw new Error("holdfast_head has lost its row");
     this.#db = db;
     [this.#seq, this.clock, this.recordVersion] = head;
+    this.anchor = anchorOf(head[3], head[4]);
     this.queues = new QueueBook(db);
     this.workers = new WorkerBook(db);
     this.lines = new LineBook(db, this.queues, () => this.nextSeq());
@@ -64,11 +84,15 @@ export class Known {
     this.#seq--;
   }
 
-  flush(micros: number): void {
-    this.clock = micros;
+  flush({ clock, anchor }: Mark): void {
+    this.clock = clock;
+    if (anchor !== this.anchor) {
+      this.anchor = anchor;
+      this.#db.run(WRITE_ANCHOR, anchor?.mark ?? null, anchor?.wall ?? null);
+    }
     this.lines.flush();
-    this.queues.flush();
-    this.#db.write(WRITE_HEAD).run(this.#seq, micros, this.recordVersion);
+    this.queues.flush(msOf(clock));
+    this.#db.write(WRITE_HEAD).run(this.#seq, clock, this.recordVersion);
   }
 }
 

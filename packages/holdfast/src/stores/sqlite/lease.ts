@@ -12,7 +12,7 @@ import { interleave, planTurns, type Wanted } from "../../core/turns.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import { instantAfter } from "./clock.ts";
 import type { Connection } from "./connection.ts";
-import { FULL, IDLE, type Line } from "./line-book.ts";
+import { FULL, IDLE, onlyFree, type Line } from "./line-book.ts";
 import { comeBackAt } from "./outlook.ts";
 import { FOREVER, QueueBook, type Queue } from "./queue-book.ts";
 import { moveDue } from "./placement.ts";
@@ -40,8 +40,8 @@ const RING = `
   WHERE q = ? AND state = 1 AND line >= ? ORDER BY line LIMIT ? + 0`;
 const RING_START = RING.replace("line >= ?", "line < ?");
 /** Without the lines that have caps of their own. */
-const FREE_RING = RING.replace("state = 1", "state = 1 AND max_active IS NULL");
-const FREE_RING_START = RING_START.replace("state = 1", "state = 1 AND max_active IS NULL");
+const FREE_RING = onlyFree(RING);
+const FREE_RING_START = onlyFree(RING_START);
 
 /** Looks without the write lock. Null: there may be something, ask again inside a transaction. */
 export function peek(db: Connection, request: LeaseRequest, now: number): LeaseReply | null {

@@ -11,6 +11,7 @@
  * makes it idle, unless it is the only open one. So an insert touches a line only when it is idle, and a settle only when capped.
  */
 import type { Connection } from "./connection.ts";
+import type { SqlValue } from "./database-like.ts";
 import type { Queue, QueueBook } from "./queue-book.ts";
 
 export const IDLE = 0;
@@ -26,6 +27,13 @@ const ADD = "INSERT INTO holdfast_line (line, q, grp, state) VALUES (?, ?, ?, 0)
 const WRITE = `UPDATE holdfast_line SET state = ?, weight = ?, max_active = ?, active = ?,
   held_until = ? WHERE line = ?`;
 const HAS_READY = "SELECT 1 FROM holdfast_ready WHERE line = ? LIMIT 1";
+
+/** A question about the open lines of a queue, asked of those that have no caps of their own. */
+export function onlyFree(sql: string): string {
+  return sql
+    .replace("holdfast_line_open", "holdfast_line_free")
+    .replace("state = 1", "state = 1 AND max_active IS NULL");
+}
 
 export type LineRow = [
   line: number,
@@ -157,14 +165,16 @@ export class LineBook {
   }
 
   /** Deletes lines, and forgets what is known of all: one of the deleted may be among them. */
-  sweep(sql: string): void {
+  sweep(sql: string, ...values: SqlValue[]): number {
     this.flush();
-    this.#db.run(sql);
+    const swept = this.#db.run(sql, ...values);
+    if (swept === 0) return swept;
     for (const line of this.#byNumber.values()) {
       line.queue.lines.delete(line.group);
       line.queue.linesChanged();
     }
     this.#byNumber.clear();
+    return swept;
   }
 
   /** Also before the ring is read, which sees only what is written. */

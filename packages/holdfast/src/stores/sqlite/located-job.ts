@@ -1,9 +1,11 @@
 /** A job wherever it stands, for those who change it from outside: found, and taken out of its place. */
 import type { JobStatus } from "../../core/job.ts";
+import { dropDue } from "./due-jobs.ts";
 import { JOB_AND_PLACE, MOVING_COLUMNS, statusOfCode } from "./job-view.ts";
 import type { Queue } from "./queue-book.ts";
-import type { Moving } from "./placement.ts";
+import { HAS_EXTRAS, type Moving } from "./placement.ts";
 import type { Transaction } from "./transaction.ts";
+import { dropUnhappy } from "./unhappy.ts";
 
 const LOCATE = `
   SELECT j.seq, j.id, j.q, j.grp AS "group", j.prio, j.key, j.key_life AS keyLife,
@@ -46,13 +48,20 @@ export function locate(tx: Transaction, by: { id: string } | { seq: number }): L
 
 /** Takes a job that is not processing out of its place. The caller puts it somewhere, or deletes it. */
 export function leavePlace(tx: Transaction, job: LocatedJob): void {
-  const { status, readyLine, prio, seq, queue } = job;
+  const { status, readyLine, prio, seq, queue, flags } = job;
   if (status === "processing") throw new Error("a running job stays with its holder");
   if (status !== "queued") {
     tx.db.run(DROP_DONE, seq);
     queue.add(status, -1);
-  } else if (readyLine !== null) {
+    if (status !== "succeeded") {
+      dropUnhappy(tx, { seq, as: status, hasExtras: (flags & HAS_EXTRAS) !== 0 });
+    }
+    return;
+  }
+  if (job.attempts > 0) queue.add("retrying", -1);
+  if (readyLine !== null) {
     tx.db.run(DROP_READY, readyLine, prio, seq);
+    dropDue(tx, { line: readyLine }, job);
     queue.add("ready", -1);
   } else {
     tx.db.run(DROP_LATER, seq);

@@ -67,15 +67,6 @@ describe("opening a SQLite database", () => {
     await failsWith({ file: join(folder, "jobs.db") }, /is a folder: give the path of a file/);
   });
 
-  it("says that the database is newer than this code, and what to do", async () => {
-    const file = join(folder, "jobs.db");
-    await works({ file });
-    const database = new DatabaseSync(file);
-    database.exec("UPDATE holdfast_meta SET value = '99' WHERE key = 'schema'");
-    database.close();
-    await failsWith({ file }, /newer Holdfast \(schema 99.*upgrade the holdfast package/);
-  });
-
   it("says that the caller's connection is read-only", async () => {
     const file = join(folder, "jobs.db");
     await works({ file });

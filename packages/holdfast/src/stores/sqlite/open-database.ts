@@ -7,6 +7,7 @@ import { dirname, resolve } from "node:path";
 import { HoldfastError, StoreOpenError } from "../../core/errors.ts";
 import { Connection } from "./connection.ts";
 import type { DatabaseLike } from "./database-like.ts";
+import { loadSqlite } from "./load-sqlite.ts";
 import { isUpToDate, migrate } from "./migrations.ts";
 import { BUSY, retryWhileBusy } from "./retry-while-busy.ts";
 import { isBusy, troubleOf } from "./sqlite-error.ts";
@@ -50,16 +51,6 @@ function openFile(file: string): DatabaseLike {
   } catch (error) {
     throw openError(error, `"${file}"`);
   }
-}
-
-/** Loaded when a store is opened, so that whoever only imports this package needs no SQLite. */
-function loadSqlite(): typeof import("node:sqlite") {
-  const load = (process as Partial<NodeJS.Process>).getBuiltinModule?.bind(process);
-  const sqlite = load?.("node:sqlite") as typeof import("node:sqlite") | undefined;
-  if (sqlite !== undefined) return sqlite;
-  throw new StoreOpenError(
-    `the SQLite store needs Node 22.13 or newer, and this is ${process.version}: update Node, or use another store`,
-  );
 }
 
 function checkPlace(file: string): void {

@@ -1,5 +1,6 @@
 /** When a queue may have something for a caller. Reads only. */
 import type { Connection } from "./connection.ts";
+import { onlyFree } from "./line-book.ts";
 import { FOREVER, type Queue } from "./queue-book.ts";
 
 /** Open lines looked at for a ready job. More than that are believed: the lease will see. */
@@ -13,9 +14,8 @@ const HAS_OPEN = `
 const HAS_MANY_OPEN = `
   SELECT 1 FROM holdfast_line INDEXED BY holdfast_line_open
   WHERE q = ? AND state = 1 LIMIT 1 OFFSET ${LOOK_AT_LINES}`;
-const FREE = "state = 1 AND max_active IS NULL";
-const HAS_FREE = HAS_OPEN.replace("state = 1", FREE);
-const HAS_MANY_FREE = HAS_MANY_OPEN.replace("state = 1", FREE);
+const HAS_FREE = onlyFree(HAS_OPEN);
+const HAS_MANY_FREE = onlyFree(HAS_MANY_OPEN);
 const NEXT_DUE = `
   SELECT run_at FROM holdfast_later INDEXED BY holdfast_later_due
   WHERE q = ? ORDER BY run_at LIMIT 1`;

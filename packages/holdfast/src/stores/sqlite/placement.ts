@@ -3,11 +3,14 @@
  * place: the counts of the queue, the state of the line, and the hints to sleeping workers.
  */
 import { WAKE_AHEAD_MS } from "../../core/line.ts";
-import type { FinishedStatus, JobStatus } from "../../core/job.ts";
+import type { FinishedStatus } from "../../core/job.ts";
+import { addDue } from "./due-jobs.ts";
 import { freeKey, UNTIL_FINISHED } from "./keys.ts";
 import type { Line } from "./line-book.ts";
 import type { Queue } from "./queue-book.ts";
+import { STATUS_CODES } from "./status-codes.ts";
 import type { Transaction } from "./transaction.ts";
+import { addUnhappy } from "./unhappy.ts";
 
 /** Bits of `flags`. */
 export const HAS_PAST = 1; // There may be rows in details, step, log or attempt.
@@ -50,25 +53,16 @@ export interface Finish {
   readonly finishedAt?: number;
 }
 
-export const STATUS_CODES: Readonly<Record<FinishedStatus, number>> = {
-  succeeded: 1,
-  dead: 2,
-  cancelled: 3,
-};
-
-/** By the code that `STATUS_OF_JOB` answers: 0 and 4 are not stored. */
-export const STATUSES: readonly JobStatus[] = [
-  "queued",
-  "succeeded",
-  "dead",
-  "cancelled",
-  "processing",
-];
-
-const ADD_READY = "INSERT INTO holdfast_ready VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-const ADD_LATER = "INSERT INTO holdfast_later VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const ADD_READY = `
+  INSERT INTO holdfast_ready (line, prio, seq, attempts, max_attempts, crashes, fence, settled_fence,
+    run_at, flags) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const ADD_LATER = `
+  INSERT INTO holdfast_later (seq, q, run_at, attempts, max_attempts, crashes, fence, settled_fence,
+    flags) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const ADD_DONE = `
-  INSERT INTO holdfast_done VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  INSERT INTO holdfast_done (q, status, finished_at, seq, attempts, max_attempts, crashes, fence,
+    settled_fence, run_at, flags, took, w, result_dropped, result)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const DUE = `
   SELECT a.seq, j.grp, j.prio, a.attempts, a.max_attempts, a.crashes, a.fence, a.settled_fence,
     a.run_at, a.flags
@@ -83,6 +77,7 @@ type DueRow = [number, string, number, number, number, number, number, number, n
 export function standInLine(tx: Transaction, queue: Queue, group: string, job: Moving): void {
   const { seq, prio, attempts, maxAttempts, crashes, fence, settledFence, runAt, flags } = job;
   const state = [attempts, maxAttempts, crashes, fence, settledFence] as const;
+  if (attempts > 0) queue.add("retrying", 1);
   if (runAt !== null && runAt > tx.now) {
     tx.db.run(ADD_LATER, seq, queue.q, runAt, ...state, flags);
     queue.add("delayed", 1);
@@ -91,6 +86,7 @@ export function standInLine(tx: Transaction, queue: Queue, group: string, job: M
   }
   const line = tx.lines.findOrAdd(queue, group);
   tx.db.run(ADD_READY, line.line, prio, seq, ...state, runAt, flags);
+  addDue(tx, line, job);
   queue.add("ready", 1);
   tx.lines.gotReady(line);
   tx.wokenQueues.add(queue.name);
@@ -109,6 +105,7 @@ export function moveDue(tx: Transaction, queue: Queue, atMost: number): void {
     const state = [attempts, maxAttempts, crashes, fence, settledFence] as const;
     tx.db.run(DROP_LATER, seq);
     tx.db.run(ADD_READY, line.line, prio, seq, ...state, runAt, flags);
+    addDue(tx, line, { seq, runAt, attempts });
     tx.lines.gotReady(line);
   }
   if (due.length === 0) return;
@@ -128,6 +125,9 @@ export function standFinished(tx: Transaction, queue: Queue, job: Moving, finish
     ...[settled, runAt, flags, took, w, resultDropped ? 1 : 0, result],
   );
   queue.add(as, 1);
+  if (as !== "succeeded") {
+    addUnhappy(tx, { seq, as, finishedAt, hasExtras: (flags & HAS_EXTRAS) !== 0 });
+  }
   freeKeyUntilFinished(tx, queue, job);
 }
 

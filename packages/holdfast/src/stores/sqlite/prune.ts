@@ -3,80 +3,61 @@
  * that are past a policy the one that finished first goes first: with a limit, a busy queue cannot
  * keep the others from being pruned.
  *
- * It is also the moment at which what has expired is swept. Nobody saw it any more: every reader
- * checks the time itself.
+ * One statement a status asks all queues at once whether they have something to give, so five thousand
+ * queues that have nothing cost some milliseconds. Only those that have get a shelf.
  */
 import { FINISHED_STATUSES, type FinishedStatus } from "../../core/job.ts";
 import type { Retention } from "../../core/store.ts";
 import type { Connection } from "./connection.ts";
-import { STATUS_CODES } from "./placement.ts";
+import { HAS_EXTRAS } from "./placement.ts";
+import { STATUS_CODES } from "./status-codes.ts";
 import { bury } from "./tombstones.ts";
 import type { Transaction } from "./transaction.ts";
+import { dropUnhappy } from "./unhappy.ts";
 
-/** Rows read ahead of each queue and status. */
+/** Rows read ahead of one queue and status, at most. */
 const READ_AHEAD = 100;
-/** Swept per call, of each kind. */
-const SWEEP_AT_MOST = 1_000;
-/** Lines that nobody stands in are swept only when there are so many: most groups come again. */
-const KEEP_LINES = 10_000;
+/** No bound by number, and no bound by age. */
+const ALL = Number.MAX_SAFE_INTEGER;
+const NEVER = Number.MIN_SAFE_INTEGER;
 
-const QUEUES = "SELECT q, name, succeeded, dead, cancelled FROM holdfast_queue";
+/** Queues that have more than so many, or one that finished so long ago; with the oldest of each. */
+const PAST = (status: FinishedStatus): string => `
+  SELECT q.q, q.${status}, (
+    SELECT d.finished_at FROM holdfast_done d
+    WHERE d.q = q.q AND d.status = ${STATUS_CODES[status]} ORDER BY d.finished_at LIMIT 1)
+  FROM holdfast_queue q WHERE q.${status} > 0 AND (q.${status} > ? OR EXISTS (
+    SELECT 1 FROM holdfast_done d
+    WHERE d.q = q.q AND d.status = ${STATUS_CODES[status]} AND d.finished_at <= ?))`;
+const IS_NAMED = " AND q.name = ?";
+const IS_NONE_OF = " AND q.name NOT IN (SELECT value FROM json_each(?))";
 const OLDEST = `
   SELECT d.finished_at, d.seq FROM holdfast_done d
   WHERE d.q = ? AND d.status = ? AND (d.finished_at, d.seq) > (?, ?)
-  ORDER BY d.finished_at, d.seq LIMIT ${READ_AHEAD}`;
+  ORDER BY d.finished_at, d.seq LIMIT ? + 0`;
 const VICTIM = `
   SELECT j.id, coalesce(d.settled_fence, d.fence), d.flags FROM holdfast_done d
   CROSS JOIN holdfast_job j ON j.seq = d.seq WHERE d.seq = ?`;
 const DROP_DONE = "DELETE FROM holdfast_done WHERE seq = ?";
 
-const EXPIRED = [
-  "SELECT 1 FROM holdfast_gone WHERE forget_at <= ? LIMIT 1",
-  "SELECT 1 FROM holdfast_key WHERE expires_at <= ? LIMIT 1",
-  "SELECT 1 FROM holdfast_record WHERE expires_at <= ? LIMIT 1",
-  "SELECT 1 FROM holdfast_hold WHERE until <= ? LIMIT 1",
-  "SELECT 1 FROM holdfast_disowned WHERE forget_at <= ? LIMIT 1",
-];
-const SWEEP = [
-  `DELETE FROM holdfast_gone WHERE id IN (
-    SELECT id FROM holdfast_gone WHERE forget_at <= ? LIMIT ${SWEEP_AT_MOST})`,
-  `DELETE FROM holdfast_key WHERE (q, key) IN (
-    SELECT q, key FROM holdfast_key WHERE expires_at <= ? LIMIT ${SWEEP_AT_MOST})`,
-  `DELETE FROM holdfast_record WHERE key IN (
-    SELECT key FROM holdfast_record WHERE expires_at <= ? LIMIT ${SWEEP_AT_MOST})`,
-  "DELETE FROM holdfast_hold WHERE until <= ?",
-  "DELETE FROM holdfast_disowned WHERE forget_at <= ?",
-];
-const HAS_MANY_LINES = `SELECT 1 FROM holdfast_line LIMIT 1 OFFSET ${KEEP_LINES}`;
-const SWEEP_LINES = `
-  DELETE FROM holdfast_line WHERE line IN (
-    SELECT line FROM holdfast_line n
-    WHERE state = 0 AND weight IS NULL AND max_active IS NULL AND active = 0
-      AND NOT EXISTS (SELECT 1 FROM holdfast_hold h WHERE h.q = n.q AND h.line = n.line)
-      AND line NOT IN (SELECT line FROM holdfast_leased)
-    LIMIT ${SWEEP_AT_MOST})`;
-
 /** Looks without the write lock: mostly there is nothing to do. */
 export function isPruneDue(db: Connection, policies: readonly Retention[], now: number): boolean {
-  return (
-    shelvesOf(db, policies, now).some((shelf) => shelf.head() !== null) ||
-    EXPIRED.some((sql) => db.value(sql, now) !== undefined) ||
-    db.value(HAS_MANY_LINES) !== undefined
-  );
+  return shelvesOf(db, policies, { now, limit: 1, isLook: true }).length > 0;
 }
 
 export function prune(tx: Transaction, policies: readonly Retention[], limit: number): number {
   // Counts of this transaction's own moves are not written yet.
   tx.flush();
-  const shelves = limit > 0 ? shelvesOf(tx.db, policies, tx.now) : [];
+  const shelves = shelvesOf(tx.db, policies, { now: tx.now, limit });
+  shelves.sort(byHead);
   let pruned = 0;
   for (; pruned < limit; pruned++) {
-    const shelf = oldestOf(shelves);
-    const seq = shelf?.take() ?? null;
-    if (shelf === null || seq === null) break;
+    const shelf = shelves.shift();
+    const seq = shelf?.take();
+    if (shelf === undefined || seq === undefined) break;
     deleteFinished(tx, shelf, seq);
+    if (shelf.head() !== null) shelves.splice(placeFor(shelf, shelves), 0, shelf);
   }
-  sweep(tx);
   return pruned;
 }
 
@@ -87,12 +68,59 @@ function deleteFinished(tx: Transaction, { q, status }: Shelf, seq: number): voi
   const queue = tx.queues.byNumber(q);
   tx.db.run(DROP_DONE, seq);
   queue.add(status, -1);
+  if (status !== "succeeded") {
+    dropUnhappy(tx, { seq, as: status, hasExtras: (flags & HAS_EXTRAS) !== 0 });
+  }
   bury(tx, queue, { seq, id, settledFence, flags });
 }
 
-function sweep(tx: Transaction): void {
-  for (const sql of SWEEP) tx.db.run(sql, tx.now);
-  if (tx.db.value(HAS_MANY_LINES) !== undefined) tx.lines.sweep(SWEEP_LINES);
+/** What finished at `before` or earlier goes, and what is more than `keep`. */
+interface Bounds {
+  readonly before: number;
+  readonly keep: number;
+}
+
+/** Past any policy means past the strictest. */
+function boundsOf(policies: readonly Retention[], now: number): Bounds {
+  let before = NEVER;
+  let keep = ALL;
+  for (const policy of policies) {
+    if (policy.olderThanMs !== null) {
+      before = Math.max(before, Math.floor(now - policy.olderThanMs));
+    }
+    if (policy.keep !== null) keep = Math.min(keep, policy.keep);
+  }
+  return { before, keep };
+}
+
+/** Queues that have something past their bounds: the own ones, or else those for all queues. */
+function shelvesOf(
+  db: Connection,
+  policies: readonly Retention[],
+  { now, limit, isLook = false }: { now: number; limit: number; isLook?: boolean },
+): Shelf[] {
+  type Row = [q: number, count: number, oldest: number];
+  const found: { readonly oldest: number; readonly of: ShelfOptions }[] = [];
+  for (const status of limit > 0 ? FINISHED_STATUSES : []) {
+    const ofStatus = policies.filter((policy) => policy.status === status);
+    const byQueue = Map.groupBy(ofStatus, ({ queue }) => queue);
+    const named = JSON.stringify([...byQueue.keys()].filter((queue) => queue !== null));
+    for (const [queue, own] of byQueue) {
+      const bounds = boundsOf(own, now);
+      if (bounds.before === NEVER && bounds.keep === ALL) continue;
+      const [which, who] = queue === null ? [IS_NONE_OF, named] : [IS_NAMED, queue];
+      const sql = `${PAST(status)}${which}${isLook ? " LIMIT 1" : ""}`;
+      const rows = db.rows<Row>(sql).all(bounds.keep, bounds.before, who);
+      for (const [q, count, oldest] of rows) {
+        found.push({ oldest, of: { q, status, count, bounds } });
+      }
+    }
+  }
+  // So many jobs come from no more shelves than that, or from those whose oldest is as old.
+  const last = found.map(({ oldest }) => oldest).toSorted((a, b) => a - b)[limit - 1] ?? ALL;
+  const wanted = found.filter(({ oldest }) => oldest <= last);
+  const readAhead = Math.min(READ_AHEAD, Math.ceil(limit / wanted.length));
+  return wanted.map(({ of }) => new Shelf(db, { ...of, readAhead }));
 }
 
 interface Victim {
@@ -100,97 +128,76 @@ interface Victim {
   readonly seq: number;
 }
 
-/** The finished jobs of one queue and status, the oldest first, with the policies for them. */
+interface ShelfOptions {
+  readonly q: number;
+  readonly status: FinishedStatus;
+  readonly count: number;
+  readonly bounds: Bounds;
+}
+
+/** The finished jobs of one queue and status, the oldest first. */
 class Shelf {
   readonly q: number;
   readonly status: FinishedStatus;
   readonly #db: Connection;
-  readonly #policies: readonly Retention[];
-  readonly #now: number;
+  readonly #bounds: Bounds;
+  readonly #readAhead: number;
   #count: number;
   #ahead: Victim[] = [];
-  #last: Victim = { finishedAt: -Infinity, seq: 0 };
+  #last: Victim = { finishedAt: NEVER, seq: 0 };
   #isAtEnd = false;
 
-  constructor(
-    db: Connection,
-    of: { readonly q: number; readonly status: FinishedStatus; readonly count: number },
-    how: { readonly policies: readonly Retention[]; readonly now: number },
-  ) {
+  constructor(db: Connection, of: ShelfOptions & { readonly readAhead: number }) {
     this.#db = db;
     this.q = of.q;
     this.status = of.status;
     this.#count = of.count;
-    this.#policies = how.policies;
-    this.#now = how.now;
+    this.#bounds = of.bounds;
+    this.#readAhead = of.readAhead;
   }
 
-  /** The oldest, if it is past a policy. */
+  /** The oldest, if it is past the bounds. */
   head(): Victim | null {
-    if (this.#ahead.length === 0) this.#readAhead();
+    if (this.#ahead.length === 0) this.#readMore();
     const [oldest] = this.#ahead;
-    return oldest !== undefined && this.#isPast(oldest) ? oldest : null;
+    if (oldest === undefined) return null;
+    const { before, keep } = this.#bounds;
+    return oldest.finishedAt <= before || this.#count > keep ? oldest : null;
   }
 
-  take(): number | null {
+  take(): number | undefined {
     const head = this.head();
-    if (head === null) return null;
+    if (head === null) return undefined;
     this.#ahead.shift();
     this.#count--;
     return head.seq;
   }
 
-  #isPast({ finishedAt }: Victim): boolean {
-    return this.#policies.some(({ olderThanMs, keep }) => {
-      const isTooOld = olderThanMs !== null && this.#now - finishedAt >= olderThanMs;
-      return isTooOld || (keep !== null && this.#count > keep);
-    });
-  }
-
-  #readAhead(): void {
+  #readMore(): void {
     if (this.#isAtEnd) return;
     const { finishedAt, seq } = this.#last;
-    const from = finishedAt === -Infinity ? Number.MIN_SAFE_INTEGER : finishedAt;
     const rows = this.#db
       .rows<[number, number]>(OLDEST)
-      .all(this.q, STATUS_CODES[this.status], from, seq);
+      .all(this.q, STATUS_CODES[this.status], finishedAt, seq, this.#readAhead);
     this.#ahead = rows.map(([finished, number]) => ({ finishedAt: finished, seq: number }));
     this.#last = this.#ahead.at(-1) ?? this.#last;
-    this.#isAtEnd = rows.length < READ_AHEAD;
+    this.#isAtEnd = rows.length < this.#readAhead;
   }
 }
 
-/** One for each queue and status that has a policy: its own, or else those for all queues. */
-function shelvesOf(db: Connection, policies: readonly Retention[], now: number): Shelf[] {
-  const bounding = policies.filter(
-    ({ olderThanMs, keep }) => olderThanMs !== null || keep !== null,
-  );
-  if (bounding.length === 0) return [];
-  type Row = [q: number, name: string, succeeded: number, dead: number, cancelled: number];
-  return db
-    .rows<Row>(QUEUES)
-    .all()
-    .flatMap(([q, name, ...numbers]) =>
-      FINISHED_STATUSES.flatMap((status, index) => {
-        const count = numbers[index] ?? 0;
-        const ofStatus = policies.filter((policy) => policy.status === status);
-        const own = ofStatus.filter((policy) => policy.queue === name);
-        const inForce = own.length > 0 ? own : ofStatus.filter((policy) => policy.queue === null);
-        if (count === 0 || inForce.length === 0) return [];
-        return [new Shelf(db, { q, status, count }, { policies: inForce, now })];
-      }),
-    );
+function byHead(a: Shelf, b: Shelf): number {
+  const [left, right] = [a.head(), b.head()];
+  if (left === null || right === null) return Number(left === null) - Number(right === null);
+  return left.finishedAt - right.finishedAt || left.seq - right.seq;
 }
 
-function oldestOf(shelves: readonly Shelf[]): Shelf | null {
-  let oldest: { readonly shelf: Shelf; readonly head: Victim } | null = null;
-  for (const shelf of shelves) {
-    const head = shelf.head();
-    if (head !== null && (oldest === null || isBefore(head, oldest.head))) oldest = { shelf, head };
+/** Among shelves that are in the order of their heads. */
+function placeFor(shelf: Shelf, shelves: readonly Shelf[]): number {
+  let [low, high] = [0, shelves.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (byHead(shelves[middle] as Shelf, shelf) < 0) low = middle + 1;
+    else high = middle;
   }
-  return oldest?.shelf ?? null;
-}
-
-function isBefore(a: Victim, b: Victim): boolean {
-  return a.finishedAt !== b.finishedAt ? a.finishedAt < b.finishedAt : a.seq < b.seq;
+  return low;
 }

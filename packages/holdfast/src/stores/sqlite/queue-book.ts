@@ -3,18 +3,19 @@ import type { FinishedStatus } from "../../core/job.ts";
 import type { Connection } from "./connection.ts";
 import type { Line } from "./line-book.ts";
 
-export type Placement = "ready" | "delayed" | "processing" | FinishedStatus;
+/** `retrying`: of the ready and the delayed ones. */
+export type Counted = "ready" | "delayed" | "retrying" | "processing" | FinishedStatus;
 
 /** The end of a hold without an end. */
 export const FOREVER = Number.MAX_SAFE_INTEGER;
 
 const COLUMNS = `q, name, held_until, max_active, max_active_per_group, max_waiting, turn_line,
-  turn_left, ready, delayed, processing, succeeded, dead, cancelled`;
+  turn_left, ready, delayed, processing, succeeded, dead, cancelled, retrying`;
 const BY_NAME = `SELECT ${COLUMNS} FROM holdfast_queue WHERE name = ?`;
 const BY_NUMBER = `SELECT ${COLUMNS} FROM holdfast_queue WHERE q = ?`;
 const ADD = "INSERT INTO holdfast_queue (name) VALUES (?)";
-const WRITE = `UPDATE holdfast_queue SET turn_line = ?, turn_left = ?, ready = ?, delayed = ?,
-  processing = ?, succeeded = ?, dead = ?, cancelled = ? WHERE q = ?`;
+const WRITE = `UPDATE holdfast_queue SET used_at = ?, turn_line = ?, turn_left = ?, ready = ?,
+  delayed = ?, processing = ?, succeeded = ?, dead = ?, cancelled = ?, retrying = ? WHERE q = ?`;
 
 type QueueRow = [
   q: number,
@@ -25,7 +26,7 @@ type QueueRow = [
   maxWaiting: number | null,
   turnLine: number,
   turnLeft: number,
-  ...counts: [number, number, number, number, number, number],
+  ...counts: [number, number, number, number, number, number, number],
 ];
 
 export class Queue {
@@ -37,7 +38,7 @@ export class Queue {
   maxWaiting: number | null;
   turnLine: number;
   turnLeft: number;
-  readonly counts: Record<Placement, number>;
+  readonly counts: Record<Counted, number>;
   /** The lines of it that this transaction has read, by group. */
   readonly lines = new Map<string, Line>();
   /** Its only open line. Null: there are more or none, or nobody knows. */
@@ -49,12 +50,12 @@ export class Queue {
   constructor(row: QueueRow) {
     [this.q, this.name, this.heldUntil, this.maxActive] = row;
     [, , , , this.maxActivePerGroup, this.maxWaiting, this.turnLine, this.turnLeft] = row;
-    const [ready, delayed, processing, succeeded, dead, cancelled] = row.slice(8) as number[];
-    this.counts = { ready, delayed, processing, succeeded, dead, cancelled } as typeof this.counts;
+    const [, , , , , , , , ready, delayed, processing, succeeded, dead, cancelled, retrying] = row;
+    this.counts = { ready, delayed, processing, succeeded, dead, cancelled, retrying };
   }
 
-  add(placement: Placement, jobs: number): void {
-    this.counts[placement] += jobs;
+  add(what: Counted, jobs: number): void {
+    this.counts[what] += jobs;
     this.isDirty = true;
   }
 
@@ -93,12 +94,15 @@ export class QueueBook {
     return row === undefined ? null : this.#keep(row);
   }
 
-  /** A queue exists from its first job or setting on, and for ever. */
+  /** A queue exists from its first job or setting on, until `sweep.ts` finds it of no use. */
   findOrAdd(name: string): Queue {
     const known = this.find(name);
     if (known !== null) return known;
     this.#db.run(ADD, name);
-    return this.find(name) as Queue;
+    const added = this.find(name) as Queue;
+    // Its hour begins now.
+    added.isDirty = true;
+    return added;
   }
 
   byNumber(q: number): Queue {
@@ -109,12 +113,20 @@ export class QueueBook {
     return this.#keep(row);
   }
 
-  flush(): void {
+  /** They were deleted. */
+  forget(numbers: readonly number[]): void {
+    for (const number of numbers) {
+      this.#byName.delete(this.#byNumber.get(number)?.name ?? "");
+      this.#byNumber.delete(number);
+    }
+  }
+
+  flush(now: number): void {
     for (const queue of this.#byNumber.values()) {
       if (!queue.isDirty) continue;
-      const { ready, delayed, processing, succeeded, dead, cancelled } = queue.counts;
-      const counts = [ready, delayed, processing, succeeded, dead, cancelled];
-      this.#db.run(WRITE, queue.turnLine, queue.turnLeft, ...counts, queue.q);
+      const { ready, delayed, processing, succeeded, dead, cancelled, retrying } = queue.counts;
+      const counts = [ready, delayed, processing, succeeded, dead, cancelled, retrying];
+      this.#db.run(WRITE, now, queue.turnLine, queue.turnLeft, ...counts, queue.q);
       queue.isDirty = false;
     }
   }

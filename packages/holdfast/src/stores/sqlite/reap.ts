@@ -18,11 +18,18 @@ import type { Transaction } from "./transaction.ts";
 
 const HAS_EXPIRED = "SELECT 1 FROM holdfast_leased WHERE until <= ? LIMIT 1";
 const EXPIRED = `
-  SELECT j.id, j.grp, j.type, p.started, ${LEASED_COLUMNS}
+  SELECT j.id, j.grp, j.type, j.created_at, p.started, ${LEASED_COLUMNS}
   FROM (SELECT * FROM holdfast_leased WHERE until <= ? ORDER BY until, seq LIMIT ? + 0) p
   CROSS JOIN holdfast_job j ON j.seq = p.seq ORDER BY p.until, p.seq`;
 
-type ExpiredRow = [id: string, group: string, type: string, started: number, ...LeasedRow];
+type ExpiredRow = [
+  id: string,
+  group: string,
+  type: string,
+  createdAt: number,
+  started: number,
+  ...LeasedRow,
+];
 
 /** Looks without the write lock: nearly always there is nothing to reap. */
 export function isReapDue(db: Connection, now: number): boolean {
@@ -40,11 +47,11 @@ export function reap(tx: Transaction, { limit }: { readonly limit: number }): Re
   }
   const disowned = new Disowned(tx);
   const expired = tx.db.rows<ExpiredRow>(EXPIRED).all(tx.now, limit);
-  return expired.map(([id, group, type, started, ...row]) => {
+  return expired.map(([id, group, type, createdAt, started, ...row]) => {
     const lease = leaseOf(row);
     const isUnstarted = lease.crashes > 0 && started === 0;
     const charged = !isUnstarted && !disowned.has(lease, id);
-    const takenBack = takeBack(tx, lease, { id, group, isCharged: charged });
+    const takenBack = takeBack(tx, lease, { id, group, createdAt, isCharged: charged });
     return { id, group, type, charged, ...takenBack };
   });
 }

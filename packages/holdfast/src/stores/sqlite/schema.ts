@@ -292,3 +292,16 @@ CREATE TABLE holdfast_disowned (
   kept TEXT NOT NULL
 ) STRICT;
 `;
+
+/** What upkeep and the clock need: see `prune.ts`, `clock.ts`, `lease.ts`. */
+export const UPKEEP_AND_CLOCK = `
+-- When a job of the queue last moved, or a setting of it changed.
+ALTER TABLE holdfast_queue ADD COLUMN used_at INTEGER NOT NULL DEFAULT 0;
+
+-- While the host's clock is behind ours: where the two stood when that was noticed (microseconds).
+ALTER TABLE holdfast_head ADD COLUMN anchor_mark INTEGER;
+ALTER TABLE holdfast_head ADD COLUMN anchor_wall INTEGER;
+
+-- For a caller that wants nothing of capped lines: ten thousand of those cost it nothing.
+CREATE INDEX holdfast_line_free ON holdfast_line (q, line) WHERE state = 1 AND max_active IS NULL;
+`;

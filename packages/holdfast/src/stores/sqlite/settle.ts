@@ -41,7 +41,8 @@ import type { Transaction } from "./transaction.ts";
  * the statement; of one row there is no part.
  */
 const SUCCEED = `
-  INSERT OR FAIL INTO holdfast_done
+  INSERT OR FAIL INTO holdfast_done (q, status, finished_at, seq, attempts, max_attempts, crashes,
+    fence, settled_fence, run_at, flags, took, w, result_dropped, result)
   SELECT q, 1, ?, seq, attempts, max_attempts, crashes, fence, NULL, run_at, flags, ? - leased_at, w,
     ?, ?
   FROM holdfast_leased

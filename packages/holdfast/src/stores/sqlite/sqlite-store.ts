@@ -8,6 +8,7 @@
  */
 import { realpathSync } from "node:fs";
 import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
+import { checkFunction, checkOptions } from "../../core/option-checks.ts";
 import { Shares } from "../../core/shares.ts";
 import type { Changes, Settlement, Store, StoreInfo, Target } from "../../core/store.ts";
 import { adopt } from "./adopt.ts";
@@ -21,7 +22,8 @@ import { disown } from "./disown.ts";
 import { find, get } from "./find.ts";
 import { insert } from "./insert.ts";
 import { lease, peek } from "./lease.ts";
-import { amend, append, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, trim } from "./ledger.ts";
+import { readMark } from "./known.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
 import { openDatabase } from "./open-database.ts";
@@ -29,6 +31,7 @@ import { cancel, remove, reschedule, revive } from "./operate.ts";
 import { clearOutbox, readOutbox } from "./outbox.ts";
 import { retryWhileBusy } from "./retry-while-busy.ts";
 import { isPruneDue, prune } from "./prune.ts";
+import { isSweepDue, sweep } from "./sweep.ts";
 import { isReapDue, reap } from "./reap.ts";
 import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
@@ -37,6 +40,7 @@ import { isBusy, storeError } from "./sqlite-error.ts";
 import { moveDue } from "./placement.ts";
 import { describe } from "./store-info.ts";
 import type { Transaction } from "./transaction.ts";
+import { countDead } from "./unhappy.ts";
 import { WakeSocket } from "./wake-socket.ts";
 import { Wakeups } from "./wakeup.ts";
 import { within } from "./within.ts";
@@ -72,8 +76,8 @@ const LEASES_PER_WRITE = 4;
 const MOVE_DUE_AT_MOST = 1_000;
 
 export function sqliteStore(options: SqliteStoreOptions): Store {
+  checkStoreOptions(options);
   const { busyDeadlineMs = 10_000, remembersMs = 3_600_000, now = Date.now } = options;
-  checkOptions(options);
   const settings = { clock: new Clock(now), remembersMs };
   const shares = new Shares();
   const wakeups = new Wakeups();
@@ -215,8 +219,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   }
 
   function clockOf(connection: Connection): number {
-    const seen = connection.value("SELECT clock FROM holdfast_head WHERE one = 1");
-    return msOf(settings.clock.micros(Number(seen ?? 0)));
+    return msOf(settings.clock.micros(readMark(connection)));
   }
 
   return {
@@ -277,16 +280,21 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     revive: (target, how, why) => change(target, (tx) => revive(tx, target, how, why)),
     reschedule: (target, due, why) => change(target, (tx) => reschedule(tx, target, due, why)),
     remove: (target, why) => change(target, (tx) => remove(tx, target, why)),
-    prune: (policies, most) =>
-      writeIf((db, at) => isPruneDue(db, policies, at), {
+    async prune(policies, most) {
+      const pruned = await writeIf((db, at) => isPruneDue(db, policies, at), {
         ...{ size: most, otherwise: 0 },
         work: (tx) => prune(tx, policies, most),
-      }),
+      });
+      const step = { size: BATCH_ITEMS, otherwise: false, work: sweep };
+      while (await writeIf(isSweepDue, step));
+      return pruned;
+    },
 
     get: (refs) => look((db, at) => get(db, refs, at)),
     place: (ref) => look((db, at) => place(db, ref, at)),
     find: (filter, page) => look((db, at) => find(db, filter, { page, now: at })),
     count: () => look((db, at) => count(db, at)),
+    countDead: (request) => look((db) => countDead(db, request)),
 
     hold: (changes) => writeAll(changes, (tx) => hold(tx, changes)),
     limit: (changes) => writeAll(changes, (tx) => limit(tx, changes)),
@@ -306,6 +314,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ledger: {
       append: (entries) => writeEach(entries, (tx) => append(tx, entries)),
       read: (filter, page) => look((db) => read(db, filter, page)),
+      count: (filter, upTo) => look((db) => countEntries(db, filter, upTo)),
       amend: (amendments) => writeEach(amendments, (tx) => amend(tx, amendments)),
       trim: async (request) => write(request.limit, (tx) => trim(tx, request), { otherwise: 0 }),
     },
@@ -343,7 +352,11 @@ function sizeOf(settlements: readonly Settlement[]): number {
   return settlements.reduce((sum, { spawn }) => sum + 1 + (spawn?.length ?? 0), 0);
 }
 
-function checkOptions(options: SqliteStoreOptions): void {
+const OPTIONS = ["file", "database", "synchronous", "busyDeadlineMs", "remembersMs", "now"];
+
+function checkStoreOptions(options: SqliteStoreOptions): void {
+  checkOptions("sqliteStore", options, OPTIONS);
+  if (options.now !== undefined) checkFunction("now", options.now);
   const { synchronous, busyDeadlineMs, remembersMs } = options;
   const { file, database }: { file?: unknown; database?: unknown } = options;
   if (database === undefined ? !isPath(file) : file !== undefined || !isDatabaseLike(database)) {

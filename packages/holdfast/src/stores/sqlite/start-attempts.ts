@@ -10,6 +10,7 @@
 import type { Step } from "../../core/job.ts";
 import type { LeasedJob } from "../../core/store.ts";
 import type { ByteBudget } from "./byte-budget.ts";
+import { dropDue } from "./due-jobs.ts";
 import { fitPayloads } from "./fit-payloads.ts";
 import { handleOf } from "./held-lease.ts";
 import type { Line } from "./line-book.ts";
@@ -82,7 +83,9 @@ export function startAttempts(tx: Transaction, quotas: readonly Quota[], start: 
   const cut = fitPayloads(tx, quotas, { found, budget: start.budget });
   way.claim(tx, quotas, { found, start });
   const packs = quotas.map(({ line, jobs }, index): Pack => {
-    const items = (found[index] ?? []).map((row) => leasedJob(tx, line, row));
+    const rows = found[index] ?? [];
+    const items = rows.map((row) => leasedJob(tx, line, row));
+    for (const row of rows) if (row[6] !== null) leaveDue(tx, line, row);
     line.queue.add("ready", -items.length);
     line.queue.add("processing", items.length);
     if (line.cap !== null) tx.lines.set(line, { active: line.active + items.length });
@@ -90,6 +93,11 @@ export function startAttempts(tx: Transaction, quotas: readonly Quota[], start: 
     return { line, jobs, items, isEmptied };
   });
   return { packs, cutAt: cut === null ? null : (quotas[cut] ?? null) };
+}
+
+function leaveDue(tx: Transaction, line: Line, row: ReadyRow): void {
+  dropDue(tx, line, { seq: row[0], runAt: row[6] });
+  if (row[2] > 0) line.queue.add("retrying", -1);
 }
 
 /** A way to read the first jobs of lines, and to make leases of those that are wanted. */

@@ -21,7 +21,12 @@ export interface TakenBack {
 export function takeBack(
   tx: Transaction,
   lease: HeldLease,
-  job: { readonly id: string; readonly group: string; readonly isCharged: boolean },
+  job: {
+    readonly id: string;
+    readonly group: string;
+    readonly createdAt: number;
+    readonly isCharged: boolean;
+  },
 ): TakenBack {
   const { seq, w, leasedAt } = lease;
   const worker = tx.workers.nameOf(w);
@@ -30,7 +35,9 @@ export function takeBack(
   const crashes = lease.crashes + (job.isCharged ? 1 : 0);
   const fence = tx.fenceAfter(lease.fence);
   const answer = { queue: queue.name, worker, attempts, crashes };
-  const moved = { ...lease, attempts, crashes, fence, flags: lease.flags | HAS_PAST };
+  // Who was tried before says since when it waits: see `due-jobs.ts`.
+  const runAt = lease.runAt ?? (attempts > 0 ? job.createdAt : null);
+  const moved = { ...lease, attempts, crashes, fence, runAt, flags: lease.flags | HAS_PAST };
   if (job.isCharged) {
     addAttempt(tx, seq, {
       ...{ attempt: attempts, fence: lease.fence, worker, startedAt: leasedAt, endedAt: tx.now },

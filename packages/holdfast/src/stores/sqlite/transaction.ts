@@ -37,6 +37,7 @@ export class Transaction {
   /** Something in them will be due within `WAKE_AHEAD_MS`. */
   readonly dueSoonQueues = new Set<string>();
   readonly finishedJobs: string[] = [];
+  readonly #clock: Clock;
 
   constructor(db: Connection, { clock, remembersMs }: TransactionSettings, known?: Known) {
     this.db = db;
@@ -46,7 +47,8 @@ export class Transaction {
     this.lines = this.known.lines;
     this.workers = this.known.workers;
     this.fresh = new FreshJobs(db);
-    this.micros = clock.micros(this.known.clock);
+    this.#clock = clock;
+    this.micros = clock.micros(this.known);
     this.now = msOf(this.micros);
   }
 
@@ -94,6 +96,6 @@ export class Transaction {
   /** Writes what was gathered. Before the commit, and before a caller's transaction gets control back. */
   flush(): void {
     this.fresh.flush();
-    this.known.flush(this.micros);
+    this.known.flush({ clock: this.micros, anchor: this.#clock.anchor });
   }
 }

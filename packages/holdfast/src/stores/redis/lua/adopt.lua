@@ -9,7 +9,7 @@
 --          finishedAt (-1: now), body, then counted lists: details (letter, text), steps (name, value),
 --          logs (line), history (packed)
 -- returns  as insert
--- include: clock header queue job insert-one
+-- include: clock header queue ring places job insert-one
 local elsewhere = arg() == '1'
 local refused = {}
 
@@ -54,7 +54,7 @@ local function adopt_one()
     place_in_line(q, id, h)
   else
     if h.finished_at < 0 then h.finished_at = now end
-    place_finished(q, h.status, h.finished_at, h.age .. id)
+    place_finished(q, id, h)
   end
   save_header(q, id, h)
   return nil

@@ -3,7 +3,7 @@
 -- already: done, and nothing changes: the repeat after a lost reply is told what the first was told.
 --
 -- ARGV     clock, has reason 0|1, reason, has by 0|1, by; then as change-each.lua
--- include: clock header queue job filter change-each
+-- include: clock header queue ring places job filter change-each
 local has_reason, reason, has_by, by = arg(), arg(), arg(), arg()
 reason = has_reason == '1' and reason or nil
 by = has_by == '1' and by or nil

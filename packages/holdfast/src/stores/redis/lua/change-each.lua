@@ -21,7 +21,7 @@ local function change_each(change)
   for _, id in ipairs(ids) do
     local q, h = locate(id)
     local result, status = MISSING, 0
-    if h and filter and not fits(h, filter) then
+    if h and filter and not fits(q, id, h, filter) then
       result = UNFIT
     elseif h then
       result, status = change(q, id, h)

@@ -7,7 +7,7 @@
 -- ARGV     clock, worker, does this call begin the list of what it knows 0|1, where to go on ("": nowhere
 --          yet, more of the list comes); the list, or a part of it: id:fence, …
 -- returns  { queues to wake, where to go on ("0": through), how many went back, { ids that ended } }
--- include: clock header queue job disowned
+-- include: clock header queue ring places job disowned
 local LOOK, FORGET = 500, 100
 local q = queue_at(1)
 local worker, is_new, cursor = arg(), arg() == '1', arg()

@@ -5,7 +5,7 @@
 -- ARGV     clock; changes: queue, has group 0|1, group, owner, holds 0|1, forMs or "", reason,
 --          has by 0|1, by
 -- returns  { queues that are new, queues to wake }
--- include: clock header queue holds
+-- include: clock header queue ring places holds
 local made = {}
 while at < #ARGV do
   local q, has_group, group, owner = queue_at(number_arg()), arg() == '1', arg(), arg()
@@ -22,7 +22,7 @@ while at < #ARGV do
     local holds = line_holds(q, group)
     holds[owner] = hold
     save_holds(q, group, holds)
-    unpark(q, group)
+    stand_again(q, group)
     if not hold then drop_if_idle(q, group) end
   else
     local holds = queue_holds(q)

@@ -22,11 +22,6 @@ local function queue_holds(q)
   return text and cjson.decode(text) or {}
 end
 
--- Endless ones have no number in JSON, and a score of their own in a sorted set.
-local function score_of(held_until)
-  return held_until == math.huge and '+inf' or text_of(held_until)
-end
-
 local function save_holds(q, group, holds)
   local left, held_until, count = in_force(holds)
   if count == 0 then
@@ -36,6 +31,7 @@ local function save_holds(q, group, holds)
     redis.call('HSET', q.ho, group, cjson.encode(left))
     redis.call('ZADD', q.hu, score_of(held_until), group)
     redis.call('ZADD', q.n, 0, group)
+    gate(q)
   end
 end
 

@@ -16,7 +16,7 @@ end
 -- elsewhere, and its driver's side asks them.
 local function ask_every_queue(ids)
   for _, name in ipairs(redis.call('SMEMBERS', root .. 'q')) do
-    queue_of(string.sub(root, 1, -3) .. ':' .. name .. '}:')
+    queue_named(name)
   end
   for _, q in pairs(queues) do read_headers(q, ids) end
 end

@@ -6,7 +6,7 @@
 --          insert-one.lua)
 -- returns  { queues that are new, queues to wake, { refused: number of the job, outcome, id, status or
 --          bound, number, … } }
--- include: clock header queue job insert-one
+-- include: clock header queue ring places job insert-one
 local even_if_full, elsewhere = arg() == '1', arg() == '1'
 local jobs, refused = read_new_jobs(), {}
 read_each_header(jobs.shapes, jobs.ids)

@@ -123,7 +123,7 @@ local function finish(q, id, h, status, is_discarded)
   h.finished_at = now
   h.updated_at = now
   if has(h, ENDS_KEY) then free_key(q, id, h) end
-  if not is_discarded then place_finished(q, status, now, h.age .. id) end
+  if not is_discarded then place_finished(q, id, h) end
 end
 
 local function end_cancelled(q, id, h, reason, by, is_discarded)

@@ -11,7 +11,7 @@
 --          of each job in a text: the size of its id, the number of its moving part, the sizes of
 --          what stays of its header and of its body (0: the next of the long ones), id, what stays,
 --          body
--- include: clock header queue gates
+-- include: clock header queue ring places gates
 local q = queue_at(1)
 local worker, lease_ms, at_most = arg(), number_arg(), number_arg()
 local capped_left, wants_capped = number_arg(), arg() == '1'
@@ -20,8 +20,9 @@ local bytes_left, is_first_free, is_over = tonumber(arg()), arg() == '1', false
 -- So many jobs of a line at a time: going through every line for each job costs twice as much, and
 -- the virtual times keep it fair over a few calls.
 local PACK = 4
--- So many lines are looked at in one call before the caller is sent home to come back at once.
-local LOOK = 500
+-- So many lines that give nothing are put away in one call before the caller is sent home to come back at
+-- once; and so many are let in whose hold has ended.
+local PUT_AWAY, LET_IN = 500, 200
 
 if not is_made(q) then
   -- Nobody knows the queue yet; whoever makes it is to know that somebody waits.
@@ -34,7 +35,7 @@ q.taken = {}
 local ids, members, taken_count, capped_taken = {}, {}, 0, 0
 
 -- Of one visit of the ring: lines that have given and move back, and lines that have nothing more.
-local moved, emptied = {}, {}
+local moved, emptied, full = {}, {}, {}
 
 -- How many of the first so many fit into the bytes that are left. Sizes are asked for only where a job may
 -- be large: asking for all of them would cost a lease a seventh more.
@@ -80,75 +81,105 @@ local function take_from(group, count)
     taken_count = taken_count + got
     q.taken[group] = (q.taken[group] or 0) + got
   end
-  if is_last then emptied[#emptied + 1] = group end
   return got, is_last
 end
 
 -- They are in the ring, where they were found, and nowhere else.
-local function write_ring()
-  if #moved > 0 then redis.call('ZADD', q.g, 'XX', unpack(moved)) end
-  if #emptied > 0 then redis.call('ZREM', q.g, unpack(emptied)) end
-  moved, emptied = {}, {}
+local function write_ring(ring)
+  local back, gone = moved[ring], emptied[ring]
+  if back then redis.call('ZADD', ring, 'XX', unpack(back)) end
+  if gone then redis.call('ZREM', ring, unpack(gone)) end
+  moved[ring], emptied[ring] = nil, nil
 end
-
--- What is held for a time is looked at again when the time is over.
-local function reopen_lines()
-  local over = redis.call('ZRANGEBYSCORE', q.gp, '-inf', text_of(now), 'LIMIT', 0, 100)
-  for _, group in ipairs(over) do unpark(q, group) end
+local function write_rings()
+  write_ring(q.g)
+  if q.has_caps then write_ring(q.gc) end
+  if #full > 0 then redis.call('ZADD', q.gf, unpack(full)) end
+  full = {}
 end
-
--- One visit of the lines at the head of the ring. Answers false when there is nothing more to take.
--- A line that only the caller's own bound keeps us from stays where it is, for others.
-local passed, passed_count = {}, 0
-
-local function heads_of_ring(most)
-  local heads = {}
-  local found = redis.call('ZRANGE', q.g, 0, most + passed_count - 1, 'WITHSCORES')
-  for index = 1, #found, 2 do
-    if not passed[found[index]] then
-      heads[#heads + 1] = found[index]
-      heads[#heads + 1] = found[index + 1]
-    end
+local function listed(lists, ring)
+  local list = lists[ring]
+  if not list then
+    list = {}
+    lists[ring] = list
   end
-  return heads
+  return list
 end
 
+-- What is held for a time, and what was full under another cap, is looked at again.
+local function reopen_lines()
+  if redis.call('EXISTS', q.gp, q.gpc, q.gr) == 0 then return end
+  for _, parked in ipairs({ q.gp, q.gpc }) do
+    local over = redis.call('ZRANGEBYSCORE', parked, '-inf', text_of(now), 'LIMIT', 0, LET_IN)
+    if #over > 0 then redis.call('ZREM', parked, unpack(over)) end
+    for _, group in ipairs(over) do stand(q, group, q.vt) end
+  end
+  local again = redis.call('ZPOPMIN', q.gr, LET_IN)
+  for index = 1, #again, 2 do stand(q, again[index], math.max(tonumber(again[index + 1]), q.vt)) end
+end
+
+local function heads_in(ring, most)
+  local lines = {}
+  local found = redis.call('ZRANGE', ring, 0, most - 1, 'WITHSCORES')
+  for index = 1, #found, 2 do
+    lines[#lines + 1] = { group = found[index], pass = tonumber(found[index + 1]), ring = ring }
+  end
+  return lines
+end
+
+-- The lines at the head of the ring that this caller may have something of.
+local function heads_of_ring(most)
+  if q.is_all_capped and capped_left <= 0 then return {} end
+  local lines = heads_in(q.g, most)
+  if not q.has_caps or capped_left <= 0 then return lines end
+  for _, line in ipairs(heads_in(q.gc, most)) do lines[#lines + 1] = line end
+  table.sort(lines, function(a, b)
+    if a.pass ~= b.pass then return a.pass < b.pass end
+    return a.group < b.group
+  end)
+  for index = #lines, most + 1, -1 do lines[index] = nil end
+  return lines
+end
+
+-- One visit of the lines at the head of the ring. Answers how many jobs they gave, how many lines gave
+-- none, and whether there were any.
 local function take_turns(left)
-  local heads = heads_of_ring(math.min(100, math.max(2, left)))
-  if #heads == 0 then return 0, false end
-  local weights, total = {}, 0
-  for index = 1, #heads, 2 do
-    weights[index] = line_weight(q, heads[index])
-    total = total + weights[index]
+  local lines = heads_of_ring(math.min(100, math.max(2, left)))
+  if #lines == 0 then return 0, 0, false end
+  open_lines(q, lines)
+  local total, put_away = 0, 0
+  for _, line in ipairs(lines) do
+    total = total + line.weight
+    if line.slots <= 0 then put_away = put_away + 1 end
   end
   local share = math.floor(left / total)
-  local is_alone = #heads == 2 and passed_count == 0
+  local is_alone = #lines == 1
   local taken = 0
-  for index = 1, #heads, 2 do
-    local group, pass = heads[index], tonumber(heads[index + 1])
-    local slots, is_capped = open_slots(q, group, pass)
-    if slots > 0 then
-      if is_capped then slots = math.min(slots, capped_left) end
-      local pack = is_alone and left or weights[index] * math.max(share, PACK)
-      local got, is_last = 0, false
-      if slots > 0 then got, is_last = take_from(group, math.min(left - taken, pack, slots)) end
+  for _, line in ipairs(lines) do
+    local slots, is_capped = line.slots, q.is_all_capped or line.ring == q.gc
+    local most = is_capped and math.min(slots, capped_left) or slots
+    if most > 0 then
+      local pack = is_alone and left or line.weight * math.max(share, PACK)
+      local got, is_last = take_from(line.group, math.min(left - taken, pack, most))
       if is_capped then
         capped_left = capped_left - got
         capped_taken = capped_taken + got
       end
       taken = taken + got
-      if got == 0 then
-        passed[group] = true
-        passed_count = passed_count + 1
-      elseif not is_alone then
-        q.vt = math.max(q.vt, pass)
-        if not is_last then add(moved, pass + got / weights[index], group) end
+      local pass = is_alone and line.pass or line.pass + got / line.weight
+      if not is_alone and got > 0 then q.vt = math.max(q.vt, line.pass) end
+      if is_last or slots <= got then
+        local gone = listed(emptied, line.ring)
+        gone[#gone + 1] = line.group
+        if not is_last then add(full, text_of(pass), line.group) end
+      elseif not is_alone and got > 0 then
+        add(listed(moved, line.ring), pass, line.group)
       end
     end
     if taken >= left or is_over then break end
   end
-  write_ring()
-  return taken, true
+  write_rings()
+  return taken, put_away, true
 end
 
 local function room()
@@ -169,12 +200,12 @@ if not q.held_until then
   end
   reopen_lines()
   vt = q.vt
-  local left, looked = room(), 0
-  while left > 0 and looked < LOOK and not is_over do
-    local taken, is_more = take_turns(left)
+  local left, put_away = room(), 0
+  while left > 0 and put_away < PUT_AWAY and not is_over do
+    local taken, useless, is_more = take_turns(left)
     if not is_more then break end
     left = left - taken
-    looked = looked + 1
+    put_away = put_away + useless
   end
 end
 
@@ -186,6 +217,7 @@ local lease_until = instant_after(lease_ms)
 local parts_begun = {}
 local function begin(moving)
   local h = unpack_moving(moving)
+  local was_tried = h.attempts > 0
   unset(h, LEASE_SPENT)
   if h.crashes > 0 then set(h, UNSTARTED) end
   if h.attempts < h.max_attempts then
@@ -198,6 +230,7 @@ local function begin(moving)
   local begun = pack_moving(h, #worker)
   parts_begun[#parts_begun + 1] = begun
   return { moving = begun, cut = -h.worker_size - 1, number = #parts_begun, sizes = {}, h = h,
+    was_tried = was_tried,
     has_more = has(h, HAS_DETAILS) or has(h, HAS_STEPS) }
 end
 
@@ -217,7 +250,7 @@ local reply = { '', capped_taken, is_over and 1 or 0, more, parts_begun, long }
 
 if taken_count > 0 then
   local headers, bodies = redis.call('HMGET', q.h, unpack(ids)), redis.call('HMGET', q.b, unpack(ids))
-  local written, leased, known = {}, {}, {}
+  local written, leased, known, tried = {}, {}, {}, {}
   local parts, first, last, text_size = {}, 1, 0, 0
   local until_text = text_of(lease_until)
   local moving, begun
@@ -234,6 +267,7 @@ if taken_count > 0 then
     written[pair - 1], written[pair] = id, begun.moving .. stays .. worker
     leased[pair - 1], leased[pair] = until_text, members[index]
     if begun.has_more then add_more(index, id, begun.h) end
+    if begun.was_tried then tried[#tried + 1] = id end
     local body_size = #body
     if body_size > LONG then
       long[#long + 1] = body
@@ -256,6 +290,8 @@ if taken_count > 0 then
   if last >= first then reply[#reply + 1] = table.concat(parts, '', first, last) end
   redis.call('HSET', q.h, unpack(written))
   redis.call('ZADD', q.a, unpack(leased))
+  if #tried > 0 then redis.call('ZREM', q.rt, unpack(tried)) end
+  note_lease(q, lease_until)
   change_active(q, q.taken, 1)
   q.taken = {}
 end
@@ -264,30 +300,27 @@ end
 -- Now if a line is open or a job was too large for what was left, else when a job falls due or a hold ends. What is only full is not worth
 -- coming back for: the settle that makes room sends a wakeup.
 
-local function capped(group)
-  return q.max_active ~= nil or line_cap(q, group) ~= nil
+-- Is there a line in this half of the ring that may give something? In doubt there is.
+local function is_open(ring)
+  for visit = 0, PUT_AWAY / 100 do
+    local lines = heads_in(ring, visit == 0 and 1 or 100)
+    if #lines == 0 then return false end
+    open_lines(q, lines)
+    for _, line in ipairs(lines) do
+      if line.slots > 0 then return true end
+    end
+  end
+  return true
 end
 
 local function next_line_at()
-  if not wants_capped and (q.max_active or q.max_per_group) then return FOREVER end
-  local first, is_through = 0, false
-  for _ = 1, LOOK do
-    local heads = redis.call('ZRANGE', q.g, first, first, 'WITHSCORES')
-    is_through = #heads == 0
-    if is_through then break end
-    if not wants_capped and capped(heads[1]) then
-      first = first + 1
-    elseif open_slots(q, heads[1], tonumber(heads[2])) > 0 then
-      return now
-    end
-  end
-  if not is_through and redis.call('ZCARD', q.g) > LOOK then return now end
-  for first_held = 0, LOOK do
-    local held = redis.call('ZRANGE', q.gp, first_held, first_held, 'WITHSCORES')
-    if #held == 0 then return FOREVER end
-    if wants_capped or not capped(held[1]) then return tonumber(held[2]) end
-  end
-  return FOREVER
+  if not wants_capped and q.is_all_capped then return FOREVER end
+  if is_open(q.g) or (wants_capped and q.has_caps and is_open(q.gc)) then return now end
+  -- Not all have been looked at again.
+  if wants_capped and redis.call('EXISTS', q.gr) == 1 then return now end
+  local held = redis.call('ZRANGE', q.gp, 0, 0, 'WITHSCORES')[2]
+  local capped = wants_capped and redis.call('ZRANGE', q.gpc, 0, 0, 'WITHSCORES')[2]
+  return math.min(tonumber(held) or FOREVER, tonumber(capped) or FOREVER)
 end
 
 local function come_back_at()
@@ -304,6 +337,6 @@ if at_most > 0 and taken_count < at_most and not is_over and not kept_of(q).hung
   redis.call('HSET', q.m, 'hungry', '1')
 end
 if vt and q.vt ~= vt then redis.call('HSET', q.m, 'vt', text_of(q.vt)) end
--- An idle worker that asks again and again writes nothing.
-if taken_count > 0 then save_clock() end
+-- An idle worker that asks again and again writes nothing; but a clock that is ahead must go on.
+if taken_count > 0 or ahead then save_clock() end
 return reply

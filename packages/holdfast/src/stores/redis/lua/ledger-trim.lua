@@ -1,24 +1,24 @@
 #!lua flags=allow-oom
--- Removes old entries of a kind, oldest first.
+-- Removes the oldest entries of a kind that are past either bound.
 --
 -- KEYS     root of the ledger
--- ARGV     clock, kind, olderThanMs, how many, how many to look at, how many old ones to pass over
--- returns  { removed, looked at }
+-- ARGV     clock, kind, olderThanMs or "", how many to keep or "", how many to remove at most
+-- returns  how many were removed
 -- include: clock header ledger
-local kind, older_than_ms, limit = arg(), number_arg(), number_arg()
-local look, offset = number_arg(), number_arg()
-local old = redis.call('ZRANGE', root .. 'ei', '-inf', text_of(now - older_than_ms), 'BYSCORE',
-  'LIMIT', offset, look)
-local removed = 0
-for _, member in ipairs(old) do
-  if removed >= limit then break end
+local kind, older_than_ms, keep, limit = arg(), tonumber(arg()), tonumber(arg()), number_arg()
+local listed = root .. 'ek:' .. kind
+-- Both bounds cut off the old end: the longer cut is how many are past.
+local past = 0
+if older_than_ms then past = redis.call('ZCOUNT', listed, '-inf', text_of(now - older_than_ms)) end
+if keep then past = math.max(past, redis.call('ZCARD', listed) - keep) end
+past = math.min(past, limit)
+for _, member in ipairs(past > 0 and redis.call('ZRANGE', listed, 0, past - 1) or {}) do
   local id = id_of(member)
-  local e = unpack_entry(redis.call('HGET', root .. 'eb', id))
-  if cjson.decode(e.rest).kind == kind then
-    redis.call('HDEL', root .. 'eb', id)
-    redis.call('ZREM', root .. 'ei', member)
-    removed = removed + 1
-  end
+  local job = cjson.decode(unpack_entry(redis.call('HGET', root .. 'eb', id)).rest).jobId
+  redis.call('HDEL', root .. 'eb', id)
+  redis.call('ZREM', root .. 'ei', member)
+  redis.call('ZREM', listed, member)
+  if job then redis.call('ZREM', root .. 'ej:' .. job, member) end
 end
 save_clock()
-return { removed, #old }
+return math.max(0, past)

@@ -1,4 +1,5 @@
--- The ledger under a root: `eb` id -> packed entry, `ei` the entries by time, then by age.
+-- The ledger under a root: `eb` id -> packed entry, `ei` the entries by time, then by age; the same for the
+-- entries of a kind in `ek:<kind>` and those about a job in `ej:<job>`.
 -- An entry: time, when it was amended (-1: never), running number, state, body, and what never
 -- changes as JSON that is made and read by the driver's side, and looked into by filters.
 local ENTRY = '<dddI4c0I4c0I4c0'
@@ -14,16 +15,23 @@ local function unpack_entry(packed)
   return e
 end
 
--- Arguments of one entry: id, time or "", state, body, rest.
+-- Arguments of one entry: id, time or "", state, body, rest, kind, job or "".
 local function read_entry()
   local id, entry_at = arg(), tonumber(arg())
-  return id, { at = entry_at or now, amended_at = -1, state = arg(), body = arg(), rest = arg() }
+  return id, { at = entry_at or now, amended_at = -1, state = arg(), body = arg(), rest = arg(),
+    kind = arg(), job = arg() }
+end
+
+local function list_entry(base, e, member)
+  redis.call('ZADD', base .. 'ei', e.at, member)
+  redis.call('ZADD', base .. 'ek:' .. e.kind, e.at, member)
+  if e.job ~= '' then redis.call('ZADD', base .. 'ej:' .. e.job, e.at, member) end
 end
 
 local function append_entry(base, id, e)
   if redis.call('HEXISTS', base .. 'eb', id) == 1 then return 0 end
   e.seq = next_seq()
   redis.call('HSET', base .. 'eb', id, pack_entry(e))
-  redis.call('ZADD', base .. 'ei', e.at, member_of(e.seq, id))
+  list_entry(base, e, member_of(e.seq, id))
   return 1
 end

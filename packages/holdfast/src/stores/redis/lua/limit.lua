@@ -4,15 +4,22 @@
 -- KEYS     root, then the queues
 -- ARGV     clock; changes: queue, has group 0|1, group, counted patches (name, number or "")
 -- returns  { queues that are new, queues to wake }
--- include: clock header queue
+-- include: clock header queue ring places
 local made = {}
 
-local function unpark_full(q)
-  for _, group in ipairs(redis.call('ZRANGE', q.gf, 0, -1)) do unpark(q, group) end
+-- Lines that are full under the old cap are looked at again by the leases to come, some at a time.
+local function look_again(q)
+  if redis.call('EXISTS', q.gr) == 1 then
+    redis.call('ZUNIONSTORE', q.gr, 2, q.gr, q.gf)
+    redis.call('UNLINK', q.gf)
+  elseif redis.call('EXISTS', q.gf) == 1 then
+    redis.call('RENAME', q.gf, q.gr)
+  end
 end
 
 local function patch_line(q, group, name, value)
   local key = name == 'weight' and q.lw or q.lm
+  if key == q.lm then gate(q) end
   if value == '' then redis.call('HDEL', key, group) else redis.call('HSET', key, group, value) end
 end
 
@@ -31,10 +38,12 @@ while at < #ARGV do
   end
   if has_group then
     redis.call('ZADD', q.n, 0, group)
-    unpark(q, group)
+    stand_again(q, group)
     drop_if_idle(q, group)
   else
-    unpark_full(q)
+    -- What was read of the queue is old.
+    q.kept = nil
+    look_again(q)
   end
   q.wakes = true
 end

@@ -6,7 +6,7 @@
 -- returns  {} if the queue is unknown, else { now, maxActive, maxPerGroup, maxWaiting, holds, active,
 --            is there more 0|1, the last group looked at,
 --            group, waiting, active, maxActive, weight, holds, createdAt of the head as text, … }
--- include: clock header queue
+-- include: clock header queue ring places
 local q = queue_at(1)
 local has_cursor, after, limit = arg() == '1', arg(), number_arg()
 if not is_made(q) then return {} end

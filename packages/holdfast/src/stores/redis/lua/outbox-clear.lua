@@ -3,7 +3,7 @@
 --
 -- KEYS     root, then the queues
 -- ARGV     clock; queue, running number in hexadecimal, queue, …
--- include: clock header queue
+-- include: clock header queue ring places
 while at < #ARGV do
   local q, seq = queue_at(number_arg()), text_of(tonumber(arg(), 16) or -1)
   redis.call('ZREMRANGEBYSCORE', q.o, seq, seq)

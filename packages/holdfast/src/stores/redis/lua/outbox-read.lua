@@ -4,7 +4,7 @@
 -- KEYS     root, then the queues
 -- ARGV     clock, how many
 -- returns  queue, running number and text, number, queue, …
--- include: clock header queue
+-- include: clock header queue ring places
 local limit = number_arg()
 local reply = {}
 for index = 1, #KEYS - 1 do

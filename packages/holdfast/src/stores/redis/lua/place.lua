@@ -4,7 +4,7 @@
 -- KEYS     root, then the queues
 -- ARGV     clock, id
 -- returns  the number; -1 if the job is not ready, or not here
--- include: clock header queue
+-- include: clock header queue ring places
 local id = arg()
 for index = 1, #KEYS - 1 do
   local q = queue_at(index)

@@ -4,7 +4,7 @@
 -- KEYS     root, then the queues
 -- ARGV     clock, leaseMs; renewals: queue, id, fence, order or "", starts 0|1, updates (see updates.lua)
 -- returns  per renewal: 0 lost, 1 kept, 2 cancellation asked for
--- include: clock header queue job updates
+-- include: clock header queue ring places job updates
 local lease_until = instant_after(number_arg())
 local reply = {}
 while at < #ARGV do

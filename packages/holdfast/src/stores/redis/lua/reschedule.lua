@@ -2,7 +2,7 @@
 -- Queued jobs only: due at another time, same place in line.
 --
 -- ARGV     clock, runAt or "", delayMs; then as change-each.lua
--- include: clock header queue job filter change-each
+-- include: clock header queue ring places job filter change-each
 local run_at, delay_ms = tonumber(arg()), number_arg()
 return change_each(function(q, id, h)
   if h.status ~= QUEUED then return REFUSED, h.status end

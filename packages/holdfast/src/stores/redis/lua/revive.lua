@@ -3,7 +3,7 @@
 --
 -- ARGV     clock, has payload 0|1, payload, has hash 0|1, hash, attempts, runAt or "", delayMs,
 --          has by 0|1, by; then as change-each.lua
--- include: clock header queue job filter change-each
+-- include: clock header queue ring places job filter change-each
 local has_payload, payload, has_hash, hash = arg() == '1', arg(), arg() == '1', arg()
 local attempts, run_at, delay_ms = number_arg(), tonumber(arg()), number_arg()
 local has_by, by = arg(), arg()

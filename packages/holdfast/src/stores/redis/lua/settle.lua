@@ -13,7 +13,7 @@
 --          kind and mark: s succeed (mark: result dropped), r retry (mark: spend), z snooze,
 --          l release, c cancel, d die (mark: ran). text: the result, or the reason
 -- returns  { queues that are new, queues to wake, a digit for each: 0 lost, 1 settled, 2 and finished }
--- include: clock header queue job updates insert-one ledger
+-- include: clock header queue ring places job updates insert-one ledger
 local SUCCEEDED_ATTEMPT, FAILED_ATTEMPT, CANCELLED_ATTEMPT = 1, 2, 4
 local LOST, SETTLED, FINISHED = '0', '1', '2'
 local remembers_ms, elsewhere = number_arg(), arg() == '1'

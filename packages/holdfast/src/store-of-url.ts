@@ -1,0 +1,107 @@
+/**
+ * The store that a URL names. Each is loaded when it is named, so that a bundler does not chase the drivers
+ * of the others. A parameter that neither the store nor its driver knows is refused: it would be
+ * ignored, and the caller believes that it is set. No message shows the URL, which may hold a password.
+ */
+import { InvalidOptionError } from "./core/errors.ts";
+import { refuseUnknown } from "./core/option-checks.ts";
+import type { Store } from "./core/store.ts";
+
+const TAKES =
+  "connect takes sqlite:<file>, postgres://…, redis://…, mongodb://… or memory: as its URL (credentials are never shown here)";
+
+/** What `pg` and libpq know, and what hosts of PostgreSQL write into the URLs they hand out. */
+const POSTGRES = [
+  ...["host", "hostaddr", "port", "user", "password", "dbname", "database", "options"],
+  ...["application_name", "fallback_application_name", "client_encoding", "encoding"],
+  ...["ssl", "sslmode", "sslcert", "sslkey", "sslrootcert", "sslcrl", "sslpassword", "sslsni"],
+  ...["sslnegotiation", "sslcompression", "ssl_min_protocol_version", "uselibpqcompat"],
+  ...["channel_binding", "gssencmode", "krbsrvname", "target_session_attrs", "replication"],
+  ...["connect_timeout", "statement_timeout", "query_timeout", "lock_timeout", "keepalives"],
+  ...["idle_in_transaction_session_timeout", "keepalives_idle", "keepalives_interval"],
+  ...["keepalives_count", "tcp_user_timeout", "load_balance_hosts", "binary", "max", "min"],
+  ...["pgbouncer", "connection_limit", "pool_timeout", "pool_mode", "sslaccept", "workaround"],
+];
+/** What `ioredis` makes of a URL. `keyPrefix` is not among them: the keys of our scripts would miss it. */
+const REDIS = [
+  ...["db", "family", "username", "password", "name", "role", "connectionName", "protocol"],
+  ...["connectTimeout", "commandTimeout", "socketTimeout", "keepAlive", "noDelay", "tls"],
+];
+
+export async function storeOfUrl(url: string): Promise<Store> {
+  const [, scheme, rest = ""] = /^([a-z+]+):(.*)$/s.exec(String(url)) ?? [];
+  switch (scheme) {
+    case "sqlite": {
+      const file = withoutParameters("sqlite:", rest).replace(/^\/\/(?=\/|[^/])/, "");
+      if (file === "") {
+        throw new InvalidOptionError("sqlite: needs a file, for example sqlite:holdfast.db");
+      }
+      const { sqliteStore } = await import("./stores/sqlite/index.ts");
+      return sqliteStore({ file });
+    }
+    case "postgres":
+    case "postgresql": {
+      const { postgresStore } = await import("./stores/postgres/index.ts");
+      const { plain, own } = splitUrl(url, ["schema", "pooler"], POSTGRES);
+      return postgresStore({ url: plain, ...own });
+    }
+    case "redis":
+    case "rediss": {
+      const { redisStore } = await import("./stores/redis/index.ts");
+      const { plain, own } = splitUrl(url, ["prefix"], REDIS);
+      return redisStore({ url: plain, ...own });
+    }
+    case "mongodb":
+    case "mongodb+srv": {
+      const { mongodbStore } = await import("./stores/mongodb/index.ts");
+      // The driver refuses what it does not know by itself, and a URL of several hosts is only its own.
+      return mongodbStore({ url });
+    }
+    case "memory": {
+      if (withoutParameters("memory:", rest) !== "") {
+        throw new InvalidOptionError("memory: has no name: write it as it is");
+      }
+      const { memoryStore } = await import("./stores/memory/index.ts");
+      return memoryStore();
+    }
+    default:
+      throw new InvalidOptionError(TAKES);
+  }
+}
+
+function withoutParameters(scheme: string, rest: string): string {
+  if (!rest.includes("?")) return rest;
+  throw new InvalidOptionError(
+    `a URL of ${scheme} takes no parameters: make the store itself for those, for example sqliteStore({ file, synchronous })`,
+  );
+}
+
+/** Takes the parameters that are for the store out of a URL: the driver would not know them. */
+function splitUrl<Name extends string>(
+  url: string,
+  names: readonly Name[],
+  ofDriver: readonly string[],
+): { plain: string; own: Partial<Record<Name, never>> } {
+  const parsed = parse(url);
+  const given = Object.fromEntries(parsed.searchParams);
+  refuseUnknown("the URL of connect", given, [...names, ...ofDriver]);
+  const own: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const value = parsed.searchParams.get(name);
+    if (value !== null) own[name] = value;
+    parsed.searchParams.delete(name);
+  }
+  // Whether a value is one that the store takes is for the store to say.
+  return { plain: parsed.href, own: own as Partial<Record<Name, never>> };
+}
+
+function parse(url: string): URL {
+  try {
+    return new URL(url);
+  } catch {
+    // Without the cause: it holds the URL.
+    throw new InvalidOptionError(
+      `the URL of connect cannot be read: encode special characters of user and password with encodeURIComponent`,
+    );
+  }
+}

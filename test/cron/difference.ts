@@ -1,0 +1,82 @@
+/**
+ * Where a library's ticks differ from ours, and which row of docs/reference/cron.md explains it. A tick that
+ * no row explains is a bug in one of the two, and fails the test.
+ */
+import { changesOf, wallTime, type ClockChange } from "./wall-clock.ts";
+
+/** The first column of the table. */
+export const CLASSES = [
+  "lost-in-gap",
+  "late-in-gap",
+  "extra-in-gap",
+  "silent-around-gap",
+  "twice-in-fold",
+  "once-in-fold",
+] as const;
+export type DifferenceClass = (typeof CLASSES)[number];
+
+export interface Difference {
+  readonly tick: number;
+  /** Ours, and not the library's; or the library's, and not ours. */
+  readonly whose: "ours" | "theirs";
+  readonly because: DifferenceClass | null;
+}
+
+export interface Compared {
+  readonly ours: readonly number[];
+  readonly theirs: readonly number[];
+  readonly timeZone: string;
+  /** The expression names hours. */
+  readonly named: boolean;
+}
+
+export function differences({ ours, theirs, timeZone, named }: Compared): Difference[] {
+  const sets = { ours: new Set(ours), theirs: new Set(theirs) };
+  const all = [...new Set([...ours, ...theirs])].sort((left, right) => left - right);
+  return all
+    .filter((tick) => sets.ours.has(tick) !== sets.theirs.has(tick))
+    .map((tick) => {
+      const whose = sets.ours.has(tick) ? "ours" : "theirs";
+      return { tick, whose, because: because(tick, whose, named, timeZone) };
+    });
+}
+
+const HOUR_MS = 3_600_000;
+
+function because(
+  tick: number,
+  whose: "ours" | "theirs",
+  named: boolean,
+  timeZone: string,
+): DifferenceClass | null {
+  const year = new Date(tick).getUTCFullYear();
+  const changes = [year - 1, year, year + 1].flatMap((one) => changesOf(timeZone, one));
+  const change = changes.find(({ at, byMs }) => Math.abs(tick - at) <= Math.max(HOUR_MS, byMs));
+  if (change === undefined) return null;
+  if (change.byMs < 0) return inFold(tick, whose, named, change);
+  const sinceMs = tick - change.at;
+  if (whose === "ours") {
+    if (named && sinceMs === 0) return "lost-in-gap";
+    return isWithinAnHour(timeZone, change) ? "silent-around-gap" : null;
+  }
+  if (sinceMs < 0 || sinceMs > change.byMs) return null;
+  return named ? "late-in-gap" : "extra-in-gap";
+}
+
+/** The first pass of a doubled hour ends with the change, the second begins with it. */
+function inFold(
+  tick: number,
+  whose: "ours" | "theirs",
+  named: boolean,
+  { at, byMs }: ClockChange,
+): DifferenceClass | null {
+  const sinceMs = tick - at;
+  if (sinceMs < byMs || sinceMs >= -byMs) return null;
+  if (named) return whose === "theirs" && sinceMs >= 0 ? "twice-in-fold" : null;
+  return whose === "ours" ? "once-in-fold" : null;
+}
+
+/** Begins or ends at another minute than 0, so that a part of an hour exists on one side of it. */
+function isWithinAnHour(timeZone: string, { at, byMs }: ClockChange): boolean {
+  return wallTime(timeZone, at) % HOUR_MS !== 0 || byMs % HOUR_MS !== 0;
+}

@@ -1,0 +1,120 @@
+/**
+ * Our ticks against those of croner and cron-parser. They agree, but for what docs/reference/cron.md explains:
+ * every single tick that differs belongs to a row of its table.
+ */
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { nextTick, parseCron, ticksBetween } from "../../packages/holdfast/src/core/cron.ts";
+import { inTier } from "../runner/tier.ts";
+import { CLASSES, differences, type Difference, type DifferenceClass } from "./difference.ts";
+import { drawCron, drawInstant, drawZone } from "./draw-cron.ts";
+import { PEER_NAMES, PEERS, type PeerName } from "./peers.ts";
+import { DAY_MS } from "./wall-clock.ts";
+
+const RUNS = inTier({ daily: 120, full: 10_000 });
+const SEED = Number(process.env["HOLDFAST_PROPERTY_SEED"] ?? 2026);
+/** Enough to come through both passes of a doubled hour with a tick a minute. */
+const LIMIT = 150;
+
+const page = readFileSync(new URL("../../docs/reference/cron.md", import.meta.url), "utf8");
+
+interface Case {
+  readonly expression: string;
+  readonly timeZone: string;
+  readonly after: number;
+}
+
+/** Null if the library refused. */
+function compare(name: PeerName, { expression, timeZone, after }: Case): Difference[] | null {
+  const cron = parseCron(expression);
+  const first = nextTick(cron, timeZone, after) as number;
+  const ours = ticksBetween(cron, timeZone, {
+    after,
+    until: Math.max(first, after + 3 * DAY_MS),
+    limit: LIMIT,
+  });
+  const until =
+    ours.length === LIMIT ? (ours.at(-1) as number) : Math.max(first, after + 3 * DAY_MS);
+  const theirs = PEERS[name](expression, timeZone, { after, until, limit: 2 * LIMIT });
+  if (typeof theirs === "string") return null;
+  return differences({ ours, theirs, timeZone, named: cron.hours.named });
+}
+
+function drawCase(): fc.Arbitrary<Case> {
+  return drawZone().chain((timeZone) =>
+    fc.record({
+      expression: fc
+        .boolean()
+        .chain((seconds) => drawCron({ seconds }))
+        .map((cron) => cron.expression),
+      timeZone: fc.constant(timeZone),
+      after: drawInstant(timeZone, { min: 2000, max: 2037 }),
+    }),
+  );
+}
+
+describe("against the libraries", () => {
+  for (const name of PEER_NAMES) {
+    it(`every tick that differs from ${name} is explained`, () => {
+      const cases = fc.sample(drawCase(), { numRuns: RUNS, seed: SEED });
+      const unexplained: string[] = [];
+      let refused = 0;
+      let same = 0;
+      for (const one of cases) {
+        const found = compare(name, one);
+        if (found === null) refused++;
+        else if (found.length === 0) same++;
+        for (const { tick, whose, because } of found ?? []) {
+          if (because !== null) continue;
+          const after = new Date(one.after).toISOString();
+          const shown = new Date(tick).toISOString();
+          unexplained.push(`${one.expression} ${one.timeZone} after ${after}: ${whose} ${shown}`);
+        }
+      }
+      expect(unexplained).toEqual([]);
+      // Otherwise nothing would be compared.
+      expect(refused).toBeLessThan(RUNS / 10);
+      expect(same).toBeGreaterThan(RUNS / 2);
+    }, 900_000);
+  }
+});
+
+/** One example of each row, so that a row that is no longer true is found out. */
+const EXAMPLES: readonly (readonly [
+  PeerName,
+  string,
+  string,
+  string,
+  readonly DifferenceClass[],
+])[] = [
+  ["croner", "0 1,13 * * *", "America/New_York", "2025-11-02", ["twice-in-fold"]],
+  ["croner", "15,45 2 * * *", "America/New_York", "2025-03-09", ["lost-in-gap"]],
+  ["cron-parser", "0 0 * * *", "America/Santiago", "2025-09-07", ["lost-in-gap"]],
+  ["cron-parser", "30 2 * * *", "Europe/Berlin", "2025-03-30", ["lost-in-gap", "late-in-gap"]],
+  ["cron-parser", "0 */2 * * *", "Europe/Berlin", "2025-03-30", ["extra-in-gap"]],
+  ["cron-parser", "45 * * * *", "Australia/Lord_Howe", "2025-10-05", ["silent-around-gap"]],
+  ["cron-parser", "0 */2 * * *", "Europe/Berlin", "2025-10-26", ["once-in-fold"]],
+];
+
+describe("docs/reference/cron.md", () => {
+  for (const [name, expression, timeZone, day, classes] of EXAMPLES) {
+    it(`is right about ${name}, ${expression} in ${timeZone} on ${day}`, () => {
+      const after = Date.parse(`${day}T00:00Z`) - DAY_MS;
+      const found = compare(name, { expression, timeZone, after });
+      expect(found?.map(({ because }) => because)).toEqual(classes);
+    });
+  }
+
+  it("has a row for each way to differ, and each row an example here", () => {
+    const rows = [...page.matchAll(/^\| `([a-z-]+)` +\|/gm)].map((match) => match[1]);
+    expect(rows).toEqual(CLASSES);
+    expect(new Set(EXAMPLES.flatMap((example) => example[4]))).toEqual(new Set(CLASSES));
+  });
+
+  it("says that cron-parser gives up on some expressions", () => {
+    const span = { after: 0, until: Infinity, limit: 1 };
+    expect(PEERS["cron-parser"]("0 0 * * FRI-SUN", "UTC", span)).toContain("Invalid range");
+    expect(PEERS["cron-parser"]("0 9 1,1 * *", "UTC", span)).toContain("duplicate values");
+  });
+});
