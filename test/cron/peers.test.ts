@@ -18,6 +18,11 @@ const LIMIT = 60;
 
 const page = readFileSync(new URL("../../docs/reference/cron.md", import.meta.url), "utf8");
 
+/** The rows of the page's table: which difference is whose. */
+const ROWS = [...page.matchAll(/^\| `([a-z-]+)` +\| (Both|croner|cron-parser) +\|/gm)].map(
+  ([, because = "", who = ""]) => ({ because, who }),
+);
+
 interface Case {
   readonly expression: string;
   readonly timeZone: string;
@@ -62,6 +67,9 @@ describe("against the libraries", () => {
     it(`every tick that differs from ${name} is explained`, () => {
       const cases = fc.sample(drawCase(), { numRuns: RUNS, seed: SEED });
       const unexplained: string[] = [];
+      const explained = ROWS.filter(({ who }) => who === name || who === "Both").map(
+        ({ because }) => because,
+      );
       let refused = 0;
       let same = 0;
       for (const one of cases) {
@@ -69,10 +77,12 @@ describe("against the libraries", () => {
         if (found === null) refused++;
         else if (found.length === 0) same++;
         for (const { tick, whose, because } of found ?? []) {
-          if (because !== null) continue;
+          if (because !== null && explained.includes(because)) continue;
           const after = new Date(one.after).toISOString();
           const shown = new Date(tick).toISOString();
-          unexplained.push(`${one.expression} ${one.timeZone} after ${after}: ${whose} ${shown}`);
+          unexplained.push(
+            `${one.expression} ${one.timeZone} after ${after}: ${whose} ${shown} ${because}`,
+          );
         }
       }
       expect(unexplained).toEqual([]);
@@ -111,8 +121,7 @@ describe("docs/reference/cron.md", () => {
   }
 
   it("has a row for each way to differ, and each row an example here", () => {
-    const rows = [...page.matchAll(/^\| `([a-z-]+)` +\|/gm)].map((match) => match[1]);
-    expect(rows).toEqual(CLASSES);
+    expect(ROWS.map(({ because }) => because)).toEqual(CLASSES);
     expect(new Set(EXAMPLES.flatMap((example) => example[4]))).toEqual(new Set(CLASSES));
   });
 
