@@ -6,6 +6,7 @@ import { changesOf, wallTime, type ClockChange } from "./wall-clock.ts";
 
 /** The first column of the table. */
 export const CLASSES = [
+  "day-by-step-of-one",
   "lost-in-gap",
   "late-in-gap",
   "extra-in-gap",
@@ -26,17 +27,28 @@ export interface Compared {
   readonly ours: readonly number[];
   readonly theirs: readonly number[];
   readonly timeZone: string;
+  readonly expression: string;
   /** The expression names hours. */
   readonly named: boolean;
 }
 
-export function differences({ ours, theirs, timeZone, named }: Compared): Difference[] {
+/** One day is a step of one, and the other is given. */
+function hasDayByStepOfOne(expression: string): boolean {
+  const fields = expression.split(" ");
+  const days = [fields.at(-3), fields.at(-1)];
+  return days.includes("*/1") && days.some((day) => day !== "*/1" && day !== "*");
+}
+
+export function differences(compared: Compared): Difference[] {
+  const { ours, theirs, timeZone, expression, named } = compared;
+  const ofOne = hasDayByStepOfOne(expression);
   const sets = { ours: new Set(ours), theirs: new Set(theirs) };
   const all = [...new Set([...ours, ...theirs])].sort((left, right) => left - right);
   return all
     .filter((tick) => sets.ours.has(tick) !== sets.theirs.has(tick))
     .map((tick) => {
       const whose = sets.ours.has(tick) ? "ours" : "theirs";
+      if (ofOne && whose === "theirs") return { tick, whose, because: "day-by-step-of-one" };
       return { tick, whose, because: because(tick, whose, named, timeZone) };
     });
 }
