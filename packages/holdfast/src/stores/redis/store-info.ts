@@ -18,7 +18,8 @@ export function describe(
     name: "redis",
     version: facts === null ? "Redis (not open)" : facts.version,
     survives: {
-      processKill: true,
+      // Of the server's process: without an append-only file a restart goes back to its last snapshot.
+      processKill: facts !== null && facts.appendOnly !== "off",
       powerLoss: facts?.appendOnly === "always",
       // Replication is asynchronous, and WAIT narrows the gap without closing it.
       failover: false,
