@@ -22,6 +22,7 @@ describe("the PostgreSQL store through pgbouncer in transaction mode", () => {
     describe,
     it,
     transactions: true,
+    rewinds: true,
     place: () => postgresPlace(schema),
   });
 });

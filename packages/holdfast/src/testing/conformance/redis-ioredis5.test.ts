@@ -7,9 +7,12 @@ import {
   type RedisHouse,
 } from "../../../../../test/servers/redis-place.ts";
 import { serverUrl } from "../../../../../test/servers/server-desk.ts";
+import { onlyInFull, TIER } from "../../../../../test/runner/tier.ts";
 import { storeConformance } from "./index.ts";
 
-describe("the Redis store with ioredis 5", () => {
+it.runIf(TIER === "daily")("the Redis store passes its suite with ioredis 5", onlyInFull);
+
+describe.runIf(TIER === "full")("the Redis store with ioredis 5", () => {
   let house: RedisHouse;
   let client: Redis;
   beforeAll(async () => {
@@ -24,7 +27,7 @@ describe("the Redis store with ioredis 5", () => {
   storeConformance({ describe, it, rewinds: true, place: () => redisPlace(house, client) });
 });
 
-describe("the Redis store with ioredis 5 on a cluster of three", () => {
+describe.runIf(TIER === "full")("the Redis store with ioredis 5 on a cluster of three", () => {
   let house: RedisHouse;
   let client: Cluster;
   beforeAll(async () => {

@@ -9,6 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { sqliteStore } from "../../stores/sqlite/index.ts";
 import { MIGRATIONS } from "../../stores/sqlite/migrations.ts";
+import { onlyInFull, TIER } from "../../../../../test/runner/tier.ts";
 import { storeConformance } from "./index.ts";
 
 let templates: string;
@@ -33,7 +34,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(templates, { recursive: true }));
 
-describe("the SQLite store on the tables of the next version", () => {
+it.runIf(TIER === "daily")("the SQLite store passes its suite on the next tables", onlyInFull);
+
+describe.runIf(TIER === "full")("the SQLite store on the tables of the next version", () => {
   storeConformance({
     describe,
     it,
