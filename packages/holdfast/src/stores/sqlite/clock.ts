@@ -39,7 +39,7 @@ export class Clock {
     this.#source = source;
   }
 
-  /** As it was at the last reading, for whoever writes the mark. Null: it follows its host. */
+  /** As it was at the last reading, for the transaction that writes the mark. Null: it follows its host. */
   get anchor(): Anchor | null {
     return this.#anchor;
   }

@@ -60,7 +60,7 @@ export interface AskedFilter {
   readonly frozenAt: number | undefined;
 }
 
-/** Null: no job of this source can match. `isFresh`, `isWaiting` spare what the source decides itself. */
+/** What the jobs of a source must still be asked for. Null: none of them can match. */
 export function conditionsFor(
   { filter, queue, now, frozenAt }: AskedFilter,
   { columns, decided }: { readonly columns: Columns; readonly decided: readonly Asked[] },

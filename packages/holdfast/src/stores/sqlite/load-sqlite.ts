@@ -1,6 +1,6 @@
 import { StoreOpenError } from "../../core/errors.ts";
 
-/** Loaded when a store is opened, so that whoever only imports this package needs no SQLite. */
+/** Loaded when a store is opened, so that a program that only imports this package needs no SQLite. */
 export function loadSqlite(): typeof import("node:sqlite") {
   const load = (process as Partial<NodeJS.Process>).getBuiltinModule?.bind(process);
   const sqlite = quietly(() => load?.("node:sqlite")) as typeof import("node:sqlite") | undefined;

@@ -12,7 +12,7 @@ UPDATE holdfast_queue SET retrying =
 
 -- Ready jobs that were not due when they were created, or were tried before; the others waited since then
 -- and need no row. Two partial indexes of the ready ones said the same, and cost every insert and every
--- lease three hundredths of their time for opening them.
+-- lease some hundredths of their time for opening them.
 UPDATE holdfast_ready SET run_at = (SELECT created_at FROM holdfast_job j WHERE j.seq = holdfast_ready.seq)
   WHERE run_at IS NULL AND attempts > 0;
 CREATE TABLE holdfast_due (

@@ -286,7 +286,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
         work: (tx) => prune(tx, policies, most),
       });
       const step = { size: BATCH_ITEMS, otherwise: false, work: sweep };
-      while (await writeIf(isSweepDue, step));
+      // What was pruned is told, also if the store was closed meanwhile.
+      while (life !== null && (await writeIf(isSweepDue, step)));
       return pruned;
     },
 

@@ -1,10 +1,10 @@
 /**
- * Sweeping: deletes what has expired or is of no use any more. Nobody saw it any more, because every
- * reader checks the time itself. It goes in steps of some milliseconds, each a transaction of its own.
+ * Sweeping: deletes what has expired or is of no use any more. Readers check the time themselves, so they
+ * did not see it any more. It goes in steps of some milliseconds, each a transaction of its own.
  *
  * A queue is forgotten when it has no jobs, no settings and no holds, no key that outlives its job, and
  * was not used for an hour. Programs that make a queue for each customer or each day leave thousands of
- * those behind, and whoever looks at queues reads them all.
+ * those behind, and a count of queues reads them all.
  */
 import { QUEUE_REMEMBERED_MS } from "../../core/line.ts";
 import type { Connection } from "./connection.ts";
@@ -12,7 +12,7 @@ import type { Transaction } from "./transaction.ts";
 
 /** Of each kind, in one step. */
 const SWEEP_AT_MOST = 1_000;
-/** Lines that nobody stands in are swept only when there are so many: most groups come again. */
+/** Lines without jobs are swept only when there are so many: most groups come again. */
 const KEEP_LINES = 10_000;
 
 /** Where something is kept for a time: the table, its key, and when its time is over. */
