@@ -34,7 +34,7 @@ import {
 import { notifyPayloads } from "./notify-payloads.ts";
 import { cancel, remove, reschedule, revive } from "./operate.ts";
 import { clearOutbox, readOutbox } from "./outbox.ts";
-import { prune } from "./prune.ts";
+import { prune, type PruneTurn } from "./prune.ts";
 import { QueueBook } from "./queue-book.ts";
 import { reap } from "./reap.ts";
 import { readRecords, scan, swap } from "./records.ts";
@@ -100,7 +100,14 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       : null;
     await listener?.open();
     const queues = new QueueBook(db);
-    life = { ...opened, listener, queues, leases: new Leases(), upkeep: new Upkeep(db) };
+    life = {
+      ...opened,
+      listener,
+      queues,
+      leases: new Leases(),
+      upkeep: new Upkeep(db),
+      pruneTurn: { after: 0 },
+    };
     wasOpen = true;
     wakeups.open(async (wakeup) => {
       for (const payload of notifyPayloads(self, wakeup)) {
@@ -243,7 +250,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     revive: async (target, revival, why) => operate((how) => revive(how, target, revival, why)),
     reschedule: async (target, due, why) => operate((how) => reschedule(how, target, due, why)),
     remove: async (target, why) => operate((how) => remove(how, target, why)),
-    prune: async (policies, most) => prune(openLife().db, policies, most),
+    prune: async (policies, most) => prune(openLife(), policies, most),
 
     get: async (refs) => get(openLife().db, refs, clock),
     place: async (ref) => place(openLife().db, ref, clock),
@@ -330,6 +337,7 @@ interface Life extends OpenDatabase {
   readonly queues: QueueBook;
   readonly leases: Leases;
   readonly upkeep: Upkeep;
+  readonly pruneTurn: PruneTurn;
 }
 
 const OPTIONS = ["url", "pool", "schema", "pooler", "deadlineMs", "remembersMs"];

@@ -13,7 +13,7 @@ import type { Database } from "./database.ts";
 import { sweepBlocks } from "./queue-blocks.ts";
 import { FIND_VICTIMS } from "./prune-function.ts";
 import { sweepLines } from "./sweep-lines.ts";
-import { number, numbers } from "./row-values.ts";
+import { number, numberOrNull, numbers } from "./row-values.ts";
 import { HAS_PAST, STATUS_CODES } from "./placement.ts";
 import { FOLD_TALLY, FORGET_QUEUES, FORGET_SETTINGS } from "./tally.ts";
 import { bury } from "./tombstones.ts";
@@ -55,8 +55,13 @@ const SWEEP = [...ENDING, ["hold", "until"] as const, ["disowned", "forget_at"] 
       ORDER BY x.${end} LIMIT ${SWEEP_AT_MOST} FOR UPDATE SKIP LOCKED))`,
 );
 
+/** Behind which queue the next call looks, by its number. Each process goes around by itself. */
+export interface PruneTurn {
+  after: number;
+}
+
 export async function prune(
-  db: Database,
+  { db, pruneTurn }: { readonly db: Database; readonly pruneTurn: PruneTurn },
   policies: readonly Retention[],
   limit: number,
 ): Promise<number> {
@@ -64,7 +69,7 @@ export async function prune(
     await sweep(tx);
     return tx.now;
   });
-  const seqs = await victimsOf(db, policies, { now, limit });
+  const seqs = await victimsOf(db, policies, { now, limit, turn: pruneTurn });
   if (seqs.length === 0) return 0;
   return db.transaction(async (tx) => {
     const rows = await tx.rows(TAKE, [seqs]);
@@ -102,12 +107,12 @@ async function sweep(tx: Transaction): Promise<void> {
 async function victimsOf(
   db: Database,
   policies: readonly Retention[],
-  { now, limit }: { readonly now: number; readonly limit: number },
+  { now, limit, turn }: { readonly now: number; readonly limit: number; readonly turn: PruneTurn },
 ): Promise<number[]> {
   const isBound = ({ olderThanMs, keep }: Retention) => olderThanMs !== null || keep !== null;
   if (limit <= 0 || !policies.some(isBound)) return [];
   const [row] = await db.rows(FIND_VICTIMS, [
-    limit,
+    ...[turn.after, limit],
     policies.map(({ queue }) => queue),
     policies.map(({ status }) => STATUS_CODES[status]),
     policies.map(({ olderThanMs }) =>
@@ -115,5 +120,9 @@ async function victimsOf(
     ),
     policies.map(({ keep }) => keep),
   ]);
-  return row === undefined ? [] : numbers(row, 0);
+  if (row === undefined) throw new Error("prune_victims answered nothing");
+  const victims = numbers(row, 0);
+  // As long as these have something, they go on having their turn.
+  if (victims.length < limit) turn.after = numberOrNull(row, 1) ?? 0;
+  return victims;
 }

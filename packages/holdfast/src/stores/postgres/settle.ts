@@ -18,6 +18,7 @@ import { insert } from "./insert.ts";
 import { freeKeysUntilFinished } from "./keys.ts";
 import { append } from "./ledger.ts";
 import { addToOutbox } from "./outbox.ts";
+import { bodyOf } from "./pinned.ts";
 import { number, text } from "./row-values.ts";
 import { spawnsWithKey } from "./settle-plainly.ts";
 import { HAS_KEY, HAS_PAST, makeRoom, placeFinished, placeInLine } from "./placement.ts";
@@ -40,12 +41,12 @@ const END = `
   RETURNING ${LEASED_COLUMNS}`;
 const SETTLED_FENCES = `
   SELECT j.id, coalesce(d.settled_fence, l.settled_fence, a.settled_fence, r.settled_fence)
-  FROM holdfast.job j
-  LEFT JOIN holdfast.done d ON d.seq = j.seq
-  LEFT JOIN holdfast.leased l ON l.seq = j.seq
-  LEFT JOIN holdfast.delayed a ON a.seq = j.seq
-  LEFT JOIN holdfast.ready r ON r.q = j.q AND r.grp = j.grp AND r.prio = j.prio AND r.seq = j.seq
-  WHERE j.seq = ANY ($1)
+  FROM unnest($1::bigint[]) AS u (seq) ${bodyOf("u")} AS j
+  LEFT JOIN LATERAL (SELECT * FROM holdfast.done x WHERE x.seq = j.seq OFFSET 0) d ON true
+  LEFT JOIN LATERAL (SELECT * FROM holdfast.leased x WHERE x.seq = j.seq OFFSET 0) l ON true
+  LEFT JOIN LATERAL (SELECT * FROM holdfast.delayed x WHERE x.seq = j.seq OFFSET 0) a ON true
+  LEFT JOIN LATERAL (SELECT * FROM holdfast.ready x WHERE x.q = j.q AND x.grp = j.grp
+    AND x.prio = j.prio AND x.seq = j.seq OFFSET 0) r ON true
   UNION ALL
   SELECT g.id, g.settled_fence FROM holdfast.gone g WHERE g.id = ANY ($2) AND g.forget_at > $3`;
 

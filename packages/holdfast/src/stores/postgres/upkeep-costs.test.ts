@@ -7,7 +7,7 @@ import { adoptedJob, adoptAll, newJob, QUEUE } from "../../testing/conformance/n
 import { postgresStore } from "./index.ts";
 import type { PoolLike, QueryLike } from "./pool-like.ts";
 
-const QUEUES = 2_000;
+const QUEUES = 1_900;
 const POLICIES: readonly Retention[] = (["succeeded", "dead", "cancelled"] as const).map(
   (status) => ({ queue: null, status, olderThanMs: 86_400_000, keep: null }),
 );
