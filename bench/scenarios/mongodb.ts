@@ -10,7 +10,7 @@ import { queues } from "./queues.ts";
 const ALL = ["raw", "agenda", "holdfast"];
 
 export const MONGODB_SCENARIOS: readonly Scenario[] = [
-  enqueue(ALL, [{ names: ["raw"] }, { names: ["agenda"], target: { atLeast: 15 } }]),
+  enqueue(ALL, [{ names: ["raw"] }, { names: ["agenda"], target: { atLeast: 10 } }]),
   bulk(ALL, [{ names: ["raw"] }, { names: ["agenda"] }]),
   drain({
     name: "drain",
@@ -19,7 +19,7 @@ export const MONGODB_SCENARIOS: readonly Scenario[] = [
     shares: { raw: 1, agenda: 0.01, holdfast: 1 },
     against: [
       { names: ["raw"], target: { atLeast: 1.5 } },
-      { names: ["agenda"], target: { atLeast: 50 } },
+      { names: ["agenda"], target: { atLeast: 40 } },
     ],
     keep: true,
   }),

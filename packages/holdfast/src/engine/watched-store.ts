@@ -9,6 +9,7 @@ import type { Store } from "../core/store.ts";
 import { LastAnswer } from "./last-answer.ts";
 import { Contact } from "./lease/contact.ts";
 import type { Logger } from "./logger.ts";
+import { reportFindings } from "./report-findings.ts";
 import { isRetryable } from "./retrying.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -52,6 +53,7 @@ export class WatchedStore {
   readonly #runtime: Runtime;
   readonly #logger: Logger;
   #isAway = false;
+  #wasOpened = false;
 
   constructor({ store, runtime, logger, longestGapMs }: WatchedStoreOptions) {
     this.#runtime = runtime;
@@ -95,6 +97,8 @@ export class WatchedStore {
       this.lastAnswer.failed(error);
       throw error;
     }
+    if (!this.#wasOpened) reportFindings(store.info(), this.#logger);
+    this.#wasOpened = true;
   }
 
   #watchVerbs(target: () => object, names: readonly string[], prefix: string): object {

@@ -17,8 +17,8 @@ export class LeaseCall {
   cappedLeft: number;
   /** What was seen of its only queue and is not used yet. */
   snapshot: Snapshot | null = null;
-  /** Queues of many lines, of which none was open. */
-  readonly dry = new Set<string>();
+  /** By queue, if it has many lines: none was open at last (true), or some were (false). */
+  readonly dry = new Map<string, boolean>();
   /** It did not get all that it wanted, but enough. */
   isContent = false;
   /** The next job would have been more than it may carry. */

@@ -15,7 +15,7 @@ import { candidates, claim, documentsFor, longestOf, MANY_JOBS, unclaim, upTo } 
 import type { Database } from "./database.ts";
 import type { LeaseCall } from "./lease-call.ts";
 import { LineBook } from "./line-book.ts";
-import { firstJobs, LineWalk, type GroupTurn } from "./line-walk.ts";
+import { firstJobs, LineWalk, type GroupTurn, type Range } from "./line-walk.ts";
 import { moveDue, nextDueAt } from "./move-due.ts";
 import { clearFresh } from "./packs/fresh.ts";
 import { findQueues, hasCaps, heldUntil } from "./queue-book.ts";
@@ -48,9 +48,7 @@ interface Turns {
 }
 
 /** Some lines of a queue, or all. */
-interface Window extends ReadyLines {
-  readonly groups: readonly string[] | null;
-}
+type Window = ReadyLines & Range;
 
 export class Leases {
   readonly #shares = new Shares();
@@ -129,12 +127,13 @@ export class Leases {
     const wantsCapped = (request.cappedLimit ?? request.limit) > 0;
     const isOpen = ({ isCapped, room, heldUntil: held }: ReadyLine): boolean =>
       (wantsCapped || !isCapped) && room > 0 && held === null;
-    const dueAt = await nextDueAt(db, queue._id);
-    const isDry = call.dry.has(queue._id);
-    // Of many lines the next ones are looked at, and if the call has gone through all of them, none.
+    // Of many lines it is known whether the call has gone through all of them, or left some.
     const isLong = this.#walk.isLong(queue._id);
+    const isDry = isLong ? call.dry.get(queue._id) : undefined;
+    if (isDry === false && wantsCapped) return now;
+    const dueAt = await nextDueAt(db, queue._id);
     const { lines, room } =
-      isLong && isDry ? { lines: [], room: 1 } : await this.#look(db, queue, { now, jobs: 1 });
+      isDry === true ? { lines: [], room: 1 } : await this.#look(db, queue, { now, jobs: 1 });
     // What is due already waits like everything else in a full queue.
     if (room <= 0) return dueAt > now ? dueAt : nextDueAt(db, queue._id, now);
     if (lines.some(isOpen)) return now;
@@ -161,7 +160,7 @@ export class Leases {
     const documents = documentsFor(jobs, this.#perDocumentOf(name));
     const asked = group === null ? null : { group, documents, longest: longestOf(jobs, maxBytes) };
     return takeSnapshot(db, name, {
-      groups: this.#next(name, { now, jobs }),
+      range: this.#next(name, { now, jobs }),
       asked: asked === null ? null : { ...asked, jobs },
     });
   }
@@ -171,7 +170,7 @@ export class Leases {
   }
 
   /** The lines of the next window. */
-  #next(queue: string, want: { now: number; jobs: number }): readonly string[] | null {
+  #next(queue: string, want: { now: number; jobs: number }): Range {
     const turn = this.#turns.get(queue) ?? FIRST_TURN;
     return this.#walk.next(queue, { ...want, turn, settings: this.#book.lastSeen(queue) });
   }
@@ -184,15 +183,15 @@ export class Leases {
   ): Promise<Window> {
     const settings = await this.#book.of(db, queue);
     const begin = performance.now();
-    const groups = seen === null ? this.#next(queue._id, { now, jobs }) : seen.groups;
-    const first = seen === null ? await firstJobs(db, queue._id, groups) : seen.lines;
+    const range = seen === null ? this.#next(queue._id, { now, jobs }) : seen.range;
+    const first = seen === null ? await firstJobs(db, queue._id, range.groups) : seen.lines;
     const tookMs = seen?.tookMs ?? performance.now() - begin;
     const found = await readyLines(db, queue, { now, first, settings });
     const names = found.lines.map(({ group }) => group);
-    this.#walk.saw(queue._id, groups, { groups: names, tookMs });
+    this.#walk.saw(queue._id, range.groups, { groups: names, tookMs });
     const [only] = names;
     if (only !== undefined) this.#onlyLine.set(queue._id, names.length > 1 ? null : only);
-    return { ...found, groups };
+    return { ...found, ...range };
   }
 
   /** Hands out up to so many jobs of this queue, line by line; answers how many. */
@@ -228,7 +227,7 @@ export class Leases {
       const jobs = isBarren ? Infinity : atMost - taken;
       const window = await this.#look(db, queue, { now, jobs, seen });
       const ring = ringOf(window, turn);
-      const isOneTurn = window.groups !== null && !isBarren;
+      const isOneTurn = !window.isAll && !isBarren;
       const most = atATime(Math.min(atMost - taken, window.room), ring.length, isOneTurn);
       const { cappedLeft: ofCapped } = call;
       const planFor = (count: number): LinesPlan =>
@@ -238,12 +237,13 @@ export class Leases {
         if (seen !== null && window.groups === null && window.lines.length === 0) {
           call.onlyDueAt = seen.dueAt;
         }
+        if (window.room <= 0) call.dry.delete(queue._id);
         if (window.room <= 0 || ofCapped <= 0 || window.groups === null) break;
         const first: string | null = window.groups[0] ?? null;
         const isRound: boolean =
-          first === null || (barrenFrom !== null && window.groups.includes(barrenFrom));
+          window.isAll || (barrenFrom !== null && window.groups.includes(barrenFrom));
         if (isRound && !this.#walk.isStale(queue._id)) {
-          call.dry.add(queue._id);
+          call.dry.set(queue._id, true);
           break;
         }
         barrenFrom = isRound ? null : (barrenFrom ?? first);
@@ -251,6 +251,7 @@ export class Leases {
         continue;
       }
       barrenFrom = null;
+      call.dry.set(queue._id, false);
       const found = seenBy(seen, plan) ?? (await this.#candidates(db, call, { queue, plan }));
       if (found.length === 0) {
         if (++collisions > MOST_COLLISIONS) break;
@@ -344,8 +345,9 @@ function atATime(jobs: number, lines: number, isOneTurn: boolean): number {
 /** Of a window's only open line the turn has ended: there are other windows. */
 function turnAfter({ turn }: LinesPlan, ring: readonly ReadyLine[], window: Window): GroupTurn {
   const [only] = ring;
-  const isAll = window.groups === null;
-  return isAll || only === undefined || ring.length > 1 ? turn : { line: only.group, left: 0 };
+  return window.isAll || only === undefined || ring.length > 1
+    ? turn
+    : { line: only.group, left: 0 };
 }
 
 function toArray<T>(one: T | undefined): T[] {

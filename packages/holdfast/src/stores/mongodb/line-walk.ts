@@ -33,7 +33,26 @@ interface Known {
   readonly groups: readonly string[];
   readonly walkedAt: number;
   readonly tookMs: number;
+  /** Those of them that are not held, as it was last thought out. */
+  open: Open | null;
 }
+
+interface Open {
+  readonly settings: LineSettings;
+  readonly groups: readonly string[];
+  /** Until the first of the holds ends. */
+  readonly until: number;
+}
+
+/** Which lines are looked at. */
+export interface Range {
+  /** Null: all, whether they are known or not. */
+  readonly groups: readonly string[] | null;
+  /** No others are known that are not held. */
+  readonly isAll: boolean;
+}
+
+const ALL: Range = { groups: null, isAll: true };
 
 interface Want {
   readonly now: number;
@@ -51,25 +70,22 @@ export class LineWalk {
     return this.#queues.has(queue);
   }
 
-  /** The lines to look at next, beginning with the one whose turn it is; null: all of them. */
-  next(queue: string, want: Want): readonly string[] | null {
+  /** The lines to look at next, beginning with the one whose turn it is. */
+  next(queue: string, want: Want): Range {
     const known = this.#queues.get(queue);
     if (known === undefined || ageOf(known) > Math.min(LONGEST_PAUSE_MS, PAUSE * known.tookMs)) {
-      return null;
+      return ALL;
     }
-    const { groups } = known;
     const { turn, now, settings, jobs } = want;
+    const { groups } = openOf(known, settings, now);
     const isNext = (group: string): boolean =>
       turn.line === null || (turn.left > 0 ? group >= turn.line : group > turn.line);
     const start = Math.max(0, groups.findIndex(isNext));
     // A few more than jobs: some lines may be full, or have come to their end.
     const most = Math.min(LARGEST_WINDOW, Math.max(FEW, Math.ceil(jobs * 1.1)));
-    const wanted: string[] = [];
-    for (let index = 0; index < groups.length && wanted.length < most; index++) {
-      const group = groups[(start + index) % groups.length] as string;
-      if (heldUntil(settings.get(group)?.holds, now) === null) wanted.push(group);
-    }
-    return wanted.length > 0 ? wanted : this.#isRested(known) ? null : wanted;
+    const wanted = [...groups.slice(start), ...groups.slice(0, start)].slice(0, most);
+    if (wanted.length === 0 && this.#isRested(known)) return ALL;
+    return { groups: wanted, isAll: wanted.length < most };
   }
 
   /** Hears which of the lines that were looked at have ready jobs; `tookMs` if all were. */
@@ -80,17 +96,16 @@ export class LineWalk {
   ): void {
     if (asked === null) {
       if (groups.length <= FEW) this.#queues.delete(queue);
-      else this.#queues.set(queue, { groups, walkedAt: performance.now(), tookMs });
+      else this.#queues.set(queue, { groups, walkedAt: performance.now(), tookMs, open: null });
       return;
     }
     const known = this.#queues.get(queue);
     if (known === undefined || asked.length === groups.length) return;
     const there = new Set(groups);
     const gone = new Set(asked.filter((group) => !there.has(group)));
-    this.#queues.set(queue, {
-      ...known,
-      groups: known.groups.filter((group) => !gone.has(group)),
-    });
+    const isThere = (group: string): boolean => !gone.has(group);
+    const open = known.open && { ...known.open, groups: known.open.groups.filter(isThere) };
+    this.#queues.set(queue, { ...known, groups: known.groups.filter(isThere), open });
   }
 
   /** Nothing was open: all lines are looked at again, once it is time. */
@@ -103,16 +118,28 @@ export class LineWalk {
   opensAt(queue: string, now: number, settings: LineSettings): number {
     const known = this.#queues.get(queue);
     if (known === undefined) return Infinity;
-    let at = Math.ceil(now + Math.max(1, SHORT_PAUSE * known.tookMs - ageOf(known)));
-    for (const group of known.groups) {
-      at = Math.min(at, heldUntil(settings.get(group)?.holds, now) ?? Infinity);
-    }
-    return at;
+    const walksAt = Math.ceil(now + Math.max(1, SHORT_PAUSE * known.tookMs - ageOf(known)));
+    return Math.min(walksAt, openOf(known, settings, now).until);
   }
 
   #isRested(known: Known): boolean {
     return ageOf(known) > Math.min(LONGEST_PAUSE_MS, SHORT_PAUSE * known.tookMs);
   }
+}
+
+/** Thought out again when settings have changed or a hold has ended: it takes a while of very many lines. */
+function openOf(known: Known, settings: LineSettings, now: number): Open {
+  const { open, groups: all } = known;
+  if (open?.settings === settings && now < open.until) return open;
+  let until = Infinity;
+  const isOpen = (group: string): boolean => {
+    const end = heldUntil(settings.get(group)?.holds, now);
+    until = Math.min(until, end ?? Infinity);
+    return end === null;
+  };
+  const groups = settings.size === 0 ? all : all.filter(isOpen);
+  known.open = { settings, groups, until };
+  return known.open;
 }
 
 function ageOf({ walkedAt }: Known): number {

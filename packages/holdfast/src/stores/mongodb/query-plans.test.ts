@@ -8,7 +8,13 @@ import {
   type MongodbDatabase,
 } from "../../../../../test/servers/mongodb-place.ts";
 import type { Store } from "../../core/store.ts";
-import { adoptedJob, insertSome, newJobs, QUEUE } from "../../testing/conformance/new-job.ts";
+import {
+  adoptedJob,
+  insertSome,
+  newJob,
+  newJobs,
+  QUEUE,
+} from "../../testing/conformance/new-job.ts";
 import { leaseRef, retry, settlement, succeed } from "../../testing/conformance/settling.ts";
 import { leaseRequest } from "../../testing/conformance/take.ts";
 import { LONG_MS } from "../../testing/conformance/times.ts";
@@ -151,5 +157,79 @@ describe("on a collection that has grown", () => {
     const asked = async () => (await operationsOf(lease, ASKED)).map(({ op }) => op);
     expect(await asked()).toEqual(["command", "insert", "remove"]);
     expect(await asked()).toEqual(["command"]);
+  });
+});
+
+/** How many entries of indexes these operations looked at. */
+function keysOf(operations: readonly Profiled[]): number {
+  return operations.reduce((sum, { keysExamined = 0 }) => sum + keysExamined, 0);
+}
+
+/** A lease walks all lines now and then: of some calls the one that looked at least is the usual one. */
+async function keysOfUsual(lease: () => Promise<unknown>): Promise<number> {
+  const keys: number[] = [];
+  for (let calls = 0; calls < 8; calls++) keys.push(keysOf(await operationsOf(lease)));
+  return Math.min(...keys);
+}
+
+describe("with many lines", () => {
+  const LINES = 600;
+  const groups = Array.from({ length: LINES }, (_, index) => `g${index}`);
+
+  async function insertInto(queue: string, each: number): Promise<void> {
+    for (let times = 0; times < each; times++) {
+      await store.insert(
+        groups.map((group) => newJob({ queue, group })),
+        { areNew: true },
+      );
+    }
+  }
+
+  it("a lease looks at none of those that are held", async () => {
+    const queue = "held-lines";
+    await insertInto(queue, 1);
+    await insertSome(store, 500, { queue, group: "open" });
+    const hold = { forMs: null, reason: "closed", by: null };
+    await store.hold(groups.map((group) => ({ queue, group, owner: "pause", hold })));
+    // Of several queues: the server's record leaves out a part of the question about one alone.
+    const lease = () => store.lease(leaseRequest(10, { queues: [queue, "elsewhere"] }));
+    expect(await keysOfUsual(lease)).toBeLessThan(LINES / 2);
+  });
+
+  it("a lease from capped ones says when to come back without a look at all of them", async () => {
+    const queue = "capped-lines";
+    await store.limit([{ queue, group: null, maxActivePerGroup: 1 }]);
+    await insertInto(queue, 2);
+    const request = { ...leaseRequest(20, { queue }), cappedLimit: 10 };
+    const lease = async () => {
+      const { jobs: leased, nextInMs } = await store.lease(request);
+      expect([leased.length, nextInMs]).toEqual([10, 0]);
+    };
+    expect(await keysOfUsual(lease)).toBeLessThan(LINES);
+  });
+});
+
+describe("with many queues", () => {
+  const QUEUES = Array.from({ length: 300 }, (_, index) => `queue-${index}`);
+
+  it("a prune and a count ask no more than with few", async () => {
+    await store.insert(
+      QUEUES.map((queue) => newJob({ queue })),
+      { areNew: true },
+    );
+    const policy = { queue: null, status: "succeeded", olderThanMs: LONG_MS, keep: 5_000 } as const;
+    const everywhere = ["jobs", "fresh", "queues", "lines", "records", "disowned"];
+    const pruned = await operationsOf(() => store.prune([policy], 10), everywhere);
+    expect(pruned.length).toBeLessThan(30);
+    const counted = await operationsOf(() => store.count(), everywhere);
+    expect(counted.length).toBeLessThan(20);
+  });
+
+  it("a reaping reads no lease that has not run out", async () => {
+    await store.lease(leaseRequest(50, { queue: "queue-0" }));
+    const docs = (await operationsOf(() => store.reap({ limit: 100 }))).map(
+      ({ docsExamined = 0 }) => docsExamined,
+    );
+    expect(Math.max(0, ...docs)).toBe(0);
   });
 });

@@ -6,8 +6,8 @@
  * being extended: nobody can take it from there. Only what rides along cannot be written then, and that
  * is said.
  *
- * A pack is renewed whole. If some of its jobs are not to be renewed, it is taken apart. None of them has
- * crashed before, so that they start says nothing new.
+ * Whoever renews a job of a pack takes that apart first: jobs that run for so long are few a second, and what
+ * has a document of its own is renewed in one way only.
  */
 import type { Renewal, RenewResult } from "../../core/store.ts";
 import { writeAll } from "./alone.ts";
@@ -16,7 +16,8 @@ import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit } from "./edit.ts";
 import { lookUpJobs } from "./look-up.ts";
-import { renewPacks } from "./packs/renew-packs.ts";
+import { placeOf } from "./packs/packs.ts";
+import { unpack } from "./packs/unpack.ts";
 import { isHeldBy, takeAlong } from "./updates.ts";
 import type { JobDocument } from "./schema.ts";
 
@@ -46,34 +47,20 @@ async function renewLight(
   renewals: readonly Renewal[],
   leaseMs: number,
 ): Promise<RenewResult[]> {
-  const now = await db.now();
-  const extended = { leaseUntil: instantAfter(now, leaseMs), updatedAt: now };
-  const whole = await renewPacks(db, renewals, extended);
-  const results = await renewSingles(
+  await unpack(
     db,
-    renewals.filter((one) => !whole.has(one)),
-    extended,
+    renewals.flatMap((renewal) => placeOf(renewal)?.pack ?? []),
   );
-  return renewals.map((one) => whole.get(one) ?? results.get(one) ?? "lost");
-}
-
-async function renewSingles(
-  db: Database,
-  renewals: readonly Renewal[],
-  extended: Document,
-): Promise<Map<Renewal, RenewResult>> {
-  if (renewals.length === 0) return new Map();
-  await extend(db, renewals, extended);
+  const now = await db.now();
+  await extend(db, renewals, { leaseUntil: instantAfter(now, leaseMs), updatedAt: now });
   const ids = renewals.map(({ id }) => id);
   const projection = { status: 1, fence: 1, cancelWhy: 1, gone: 1 };
   const { jobs } = await lookUpJobs(db, ids, projection);
-  return new Map(
-    renewals.map((renewal) => {
-      const job = jobs.get(renewal.id) ?? null;
-      if (!isHeldBy(job, renewal)) return [renewal, "lost"];
-      return [renewal, job.cancelWhy == null ? "kept" : "cancel"];
-    }),
-  );
+  return renewals.map((renewal) => {
+    const job = jobs.get(renewal.id) ?? null;
+    if (!isHeldBy(job, renewal)) return "lost";
+    return job.cancelWhy == null ? "kept" : "cancel";
+  });
 }
 
 /** Jobs that were leased together have the same fence, and are extended by one statement. */

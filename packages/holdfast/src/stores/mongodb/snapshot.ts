@@ -8,7 +8,7 @@
 import { readJobs, stagesOf, type Stretch, type Waiting } from "./claim.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
-import { PLACES, walkOf, type FirstOfLine } from "./line-walk.ts";
+import { PLACES, walkOf, type FirstOfLine, type Range } from "./line-walk.ts";
 import { inOrder } from "./placement.ts";
 import type { JobDocument, QueueDocument } from "./schema.ts";
 
@@ -18,8 +18,8 @@ export interface Asked extends Stretch {
 }
 
 export interface Snapshot {
-  /** The lines that were looked at; null: all of them. */
-  readonly groups: readonly string[] | null;
+  /** The lines that were looked at. */
+  readonly range: Range;
   /** Null: only the first job of each line. */
   readonly asked: Asked | null;
   /** Undefined: there is no such queue. */
@@ -37,7 +37,7 @@ export interface Snapshot {
 export async function takeSnapshot(
   db: Database,
   name: string,
-  { groups, asked }: Pick<Snapshot, "groups" | "asked">,
+  { range, asked }: Pick<Snapshot, "range" | "asked">,
 ): Promise<Snapshot> {
   const due = [
     { $match: { due: name } },
@@ -51,7 +51,7 @@ export async function takeSnapshot(
     { $match: { _id: name } },
     { $project: { lock: 0 } },
     db.unionWith("jobs", due),
-    ...PLACES.map((place) => db.unionWith(place, walkOf(place, name, groups))),
+    ...PLACES.map((place) => db.unionWith(place, walkOf(place, name, range.groups))),
     ...(asked === null
       ? []
       : PLACES.map((place) => db.unionWith(place, stagesOf(name, { ...asked, place })))),
@@ -69,7 +69,7 @@ export async function takeSnapshot(
   const fresh = first.filter((one) => "pack" in one).length;
   const most = Math.max(fresh, first.length - fresh);
   return {
-    groups,
+    range,
     asked,
     isWhole: asked !== null && most < asked.documents,
     queue: queue as QueueDocument | undefined,

@@ -6,10 +6,10 @@ import type { PostgresSchema } from "../../../../../test/servers/postgres-place.
 import { NotInTransactionError } from "../../core/errors.ts";
 import type { Store, WithinTransaction } from "../../core/store.ts";
 import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
-import { insertSome, key, newJob } from "../../testing/conformance/new-job.ts";
+import { insertSome, key, newJob, QUEUE } from "../../testing/conformance/new-job.ts";
 import { play } from "../../testing/conformance/scenario.ts";
 import { FAILURE, retry, settlement, succeed } from "../../testing/conformance/settling.ts";
-import { takeOne } from "../../testing/conformance/take.ts";
+import { leaseRequest, takeOne } from "../../testing/conformance/take.ts";
 import { within as chapter } from "../../testing/conformance/within.ts";
 import { postgresStore, type PostgresExecutor } from "./index.ts";
 import { rowOfRecord } from "./row-of-record.ts";
@@ -106,6 +106,18 @@ describe("a transaction behind a function", () => {
     expect(await jobOf(store, second)).toMatchObject({ status: "queued", error: failure });
     expect((await jobOf(store, spawned)).status).toBe("queued");
     expect(await countsOf(store)).toMatchObject({ succeeded: 1, delayed: 1, ready: 1 });
+  });
+
+  it("opens the lines of a queue with limits as any settle does", async () => {
+    const limit = { queue: QUEUE, group: null, maxActive: 10, maxActivePerGroup: 1 };
+    await store.limit([limit]);
+    await insertSome(store, 3, { group: "a" });
+    const first = await takeOne(store);
+    expect((await store.lease(leaseRequest(5))).jobs).toEqual([]);
+    await inside.settle([settlement(first, retry(0))]);
+    await inside.insert([newJob({ group: "b" })]);
+    await client.query("COMMIT");
+    expect((await store.lease(leaseRequest(5))).jobs).toHaveLength(2);
   });
 
   for (const end of ["COMMIT", "ROLLBACK"]) {

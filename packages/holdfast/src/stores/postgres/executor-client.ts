@@ -112,25 +112,29 @@ export class ExecutorClient implements ClientLike {
   }
 }
 
-/** Null: it answers no rows. */
+/** Quoted texts, parentheses, and the words with which a statement that has to do with rows begins. */
+const TOKENS = /'(?:[^']|'')*'|[()]|\b(?:SELECT|INSERT|UPDATE|DELETE)\b/g;
+
+/** The same statement, with each of its rows as one text. Null: it answers none, SAVEPOINT for example. */
 function asRecords(statement: string): string | null {
-  const [verb = ""] = /^\w+/.exec(statement) ?? [];
-  const rows = "SELECT holdfast_row::text AS row FROM";
-  switch (verb.toUpperCase()) {
-    case "SELECT":
-      return `${rows} (${statement}) AS holdfast_row`;
-    case "INSERT":
-    case "UPDATE":
-    case "DELETE":
-      if (!/\bRETURNING\b/.test(statement)) return null;
-      return `WITH holdfast_row AS (${statement}) ${rows} holdfast_row`;
-    case "SAVEPOINT":
-    case "RELEASE":
-    case "ROLLBACK":
-      return null;
-    default:
-      throw new Error(`an executor is not asked for ${verb}`);
+  const begin = mainStatement(statement);
+  if (begin === null) return null;
+  const main = statement.slice(begin);
+  if (!main.startsWith("SELECT") && !/\bRETURNING\b/.test(main)) return null;
+  // What writes may stand in a WITH only at the top, so the main statement becomes the last of the list.
+  const list = begin === 0 ? "WITH" : `${statement.slice(0, begin).trimEnd()},`;
+  return `${list} holdfast_row AS (${main}) SELECT holdfast_row::text AS row FROM holdfast_row`;
+}
+
+/** Where it begins, behind the list of a WITH: at the first of those words outside all parentheses. */
+function mainStatement(statement: string): number | null {
+  let depth = 0;
+  for (const { 0: token, index } of statement.matchAll(TOKENS)) {
+    if (token === "(") depth++;
+    else if (token === ")") depth--;
+    else if (depth === 0 && !token.startsWith("'")) return index;
   }
+  return null;
 }
 
 function asText(value: unknown): string | boolean | null {

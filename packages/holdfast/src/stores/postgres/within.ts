@@ -8,9 +8,10 @@
  */
 import { NotInTransactionError, StoreUnavailableError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
-import type { Settlement, WithinTransaction } from "../../core/store.ts";
+import type { JobRef, Settlement, WithinTransaction } from "../../core/store.ts";
 import { Session, type DatabaseOptions } from "./database.ts";
 import { insert } from "./insert.ts";
+import { get } from "./job-view.ts";
 import { CallersTransaction } from "./callers-transaction.ts";
 import { ExecutorClient, isExecutor } from "./executor-client.ts";
 import { connectionOf, isClientLike, transactionStatus, type ClientLike } from "./pool-like.ts";
@@ -115,6 +116,9 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
         return plain.resultsWith(results);
       });
     },
+    async get(refs: readonly JobRef[]) {
+      return refs.length === 0 ? [] : run((inner) => get(inner, refs, options.clock));
+    },
     isOpen: () => transaction.isOpen(),
   };
 }
@@ -161,7 +165,7 @@ async function join(
   session: Session,
   { clock, remembersMs, id }: WithinOptions,
 ): Promise<Transaction> {
-  const look = `SELECT ${clockSql(clock)}, (SELECT value FROM holdfast.meta WHERE key = 'id')`;
+  const look = `SELECT ${clockSql(clock, false)}, (SELECT value FROM holdfast.meta WHERE key = 'id')`;
   const [row] = await session
     .script(`SAVEPOINT holdfast_within; ${look}`)
     .catch((error: unknown) => {

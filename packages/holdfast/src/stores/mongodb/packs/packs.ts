@@ -3,7 +3,7 @@
  * document, so plain jobs that come together wait together (`fresh.ts`), and those that are leased together
  * run together: one write leases them, and one settles those that end together.
  *
- * Only what is plain happens to a leased pack: its jobs succeed, it is renewed whole, it is pruned whole.
+ * Only what is plain happens to a leased pack: its jobs succeed, and it is pruned whole.
  * Whoever wants anything else takes it apart first (`unpack.ts`), and goes on with the documents of its
  * jobs. Whoever only reads sees its jobs as if they were documents (`jobsOf`).
  *
