@@ -14,15 +14,12 @@ local RUN_AT = 101
 
 -- An index by `run_at` would cost every job a write more when it comes and one when it is leased. So the first
 -- jobs of the first lines are asked: in most lines the first is the one that waits longest.
-local function oldest_ready(q)
-  local first_due = redis.call('ZRANGE', q.d, 0, 0, 'WITHSCORES')[2]
+local function oldest_ready(q, has_due)
+  local first_due = has_due and redis.call('ZRANGE', q.d, 0, 0, 'WITHSCORES')[2]
   local oldest = tonumber(first_due) or FOREVER
-  if oldest > now then oldest = FOREVER end
-  local rings = { q.g }
-  if redis.call('EXISTS', q.gc, q.gp, q.gpc, q.gf, q.gr) > 0 then
-    rings = { q.g, q.gc, q.gp, q.gpc, q.gf, q.gr }
-  end
-  for _, ring in ipairs(rings) do
+  for _, ring in ipairs({ q.g, q.gc, q.gp, q.gpc, q.gf, q.gr }) do
+    -- Of very many queues one line each.
+    if depth == 1 and oldest < FOREVER then break end
     for _, group in ipairs(redis.call('ZRANGE', ring, 0, depth - 1)) do
       local ids = redis.call('ZRANGE', q.r .. group, 0, depth - 1)
       for index, member in ipairs(ids) do ids[index] = id_of(member) end
@@ -50,7 +47,7 @@ for index = 1, #KEYS - 1 do
   for _, number in ipairs({ ready, delayed - due, processing, ends[1], ends[2], ends[3], retrying }) do
     reply[#reply + 1] = number
   end
-  reply[#reply + 1] = ready > 0 and oldest_ready(q) or ''
+  reply[#reply + 1] = ready > 0 and oldest_ready(q, due > 0) or ''
 end
 save_clock()
 return reply

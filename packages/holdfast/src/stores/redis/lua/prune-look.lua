@@ -14,8 +14,9 @@ local reply = {}
 local function oldest_past(q, set)
   local oldest = nil
   for status, letter in pairs(STATUS_LETTER) do
-    local shelf, policies = q.f .. letter, set[status]
-    if #policies > 0 and past_count(shelf, policies) > 0 then
+    local policies = set[status]
+    local shelf = #policies > 0 and q.f .. letter
+    if shelf and past_count(shelf, policies) > 0 then
       local first = tonumber(redis.call('ZRANGE', shelf, 0, 0, 'WITHSCORES')[2])
       if first and (not oldest or first < oldest) then oldest = first end
     end
@@ -39,11 +40,11 @@ local function may_be_forgotten(q)
 end
 
 for index = 1, #KEYS - 1 do
-  local q = queue_at(index)
-  local has_jobs = redis.call('EXISTS', q.i) == 1
-  local oldest = has_jobs and oldest_past(q, sets[index])
+  local q = setmetatable({ base = KEYS[index + 1] }, KEY_OF)
+  local oldest = oldest_past(q, sets[index])
   local has_more = redis.call('EXISTS', q.te, q.ke, q.hu, q.w) > 0
-  if oldest or (has_more and has_ended(q)) or not (has_jobs or has_more) and may_be_forgotten(q) then
+  if oldest or (has_more and has_ended(q))
+    or (not has_more and redis.call('EXISTS', q.i) == 0 and may_be_forgotten(q)) then
     reply[#reply + 1] = index
     reply[#reply + 1] = oldest and text_of(oldest) or ''
   end

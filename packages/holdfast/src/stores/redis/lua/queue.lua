@@ -1,17 +1,24 @@
 -- A queue: its keys, the headers of its jobs, and what is kept of the queue itself.
 local STATUS_LETTER = { [SUCCEEDED] = 's', [DEAD] = 'd', [CANCELLED] = 'c' }
 
+-- Names of up to three letters are keys, and made when they are asked for: a script over hundreds of queues
+-- needs a few keys of each. What else is noted of a queue has longer names.
+local WITH_MORE = { r = ':', f = ':', z = ':', dk = ':', dn = ':' }
+local KEY_OF = {
+  __index = function(q, name)
+    if #name > 3 then return nil end
+    local key = q.base .. name .. (WITH_MORE[name] or '')
+    q[name] = key
+    return key
+  end,
+}
+
 local queues = {}
 local function queue_of(base)
   local known = queues[base]
   if known then return known end
-  local q = { base = base, h = base .. 'h', b = base .. 'b', x = base .. 'x', i = base .. 'i',
-    d = base .. 'd', a = base .. 'a', k = base .. 'k', ke = base .. 'ke', t = base .. 't',
-    te = base .. 'te', m = base .. 'm', n = base .. 'n', g = base .. 'g', gc = base .. 'gc',
-    gp = base .. 'gp', gpc = base .. 'gpc', gf = base .. 'gf', gr = base .. 'gr', la = base .. 'la', lm = base .. 'lm', lw = base .. 'lw', hu = base .. 'hu',
-    ho = base .. 'ho', o = base .. 'o', w = base .. 'w', rt = base .. 'rt', z = base .. 'z:', dk = base .. 'dk:', dn = base .. 'dn:', r = base .. 'r:', f = base .. 'f:', packed = {},
-    headers = {}, dirty = {}, written = {}, ready = {}, gone = {}, left = {}, ended = {}, results = {},
-    added_order = {}, added_bodies = {} }
+  local q = setmetatable({ base = base, packed = {}, headers = {}, dirty = {}, written = {}, ready = {},
+    gone = {}, left = {}, ended = {}, results = {}, added_order = {}, added_bodies = {} }, KEY_OF)
   queues[base] = q
   return q
 end

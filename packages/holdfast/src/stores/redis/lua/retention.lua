@@ -5,7 +5,10 @@ local function read_set()
   local set = {}
   for status = SUCCEEDED, CANCELLED do
     set[status] = {}
-    for index = 1, number_arg() do set[status][index] = { older = tonumber(arg()), keep = tonumber(arg()) } end
+    for index = 1, number_arg() do
+      local older, keep = tonumber(arg()), tonumber(arg())
+      set[status][index] = { until_at = older and text_of(now - older), keep = keep }
+    end
   end
   return set
 end
@@ -20,8 +23,8 @@ end
 local function past_count(shelf, policies)
   local past = 0
   for _, policy in ipairs(policies) do
-    if policy.older then
-      past = math.max(past, redis.call('ZCOUNT', shelf, '-inf', text_of(now - policy.older)))
+    if policy.until_at then
+      past = math.max(past, redis.call('ZCOUNT', shelf, '-inf', policy.until_at))
     end
     if policy.keep then past = math.max(past, redis.call('ZCARD', shelf) - policy.keep) end
   end
