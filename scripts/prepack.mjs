@@ -14,7 +14,7 @@ const kept = join(root, ".cache", `${basename(folder)}.package.json`);
 
 if (process.argv.includes("--undo")) {
   if (existsSync(kept)) renameSync(kept, join(folder, "package.json"));
-  for (const file of SHARED_FILES) rmSync(join(folder, file), { force: true });
+  for (const file of SHARED_FILES) rmSync(join(folder, file), { force: true, recursive: true });
 } else {
   const build = join(root, "scripts/build.mjs");
   const { status } = spawnSync(process.execPath, [build], { stdio: "inherit" });

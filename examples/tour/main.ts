@@ -10,7 +10,7 @@ import { Tally } from "./tally.ts";
 
 let stopping = false;
 process.on("SIGINT", () => {
-  if (stopping) process.exit(130); // the second time somebody means it
+  if (stopping) process.exit(130); // the second time it is meant
   stopping = true;
 });
 

@@ -4,13 +4,15 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { Holdfast, StoreUnavailableError, type Store } from "../../packages/holdfast/src/index.ts";
-import { ownQueue, probe, QUEUE, within } from "./contracts.ts";
+import { ownQueue, probe, QUEUE, quick, within } from "./contracts.ts";
 import { monotonicMs, type Witness } from "./witness.ts";
 
 const TRY_AGAIN_MS = 50;
 const LOOK_EVERY_MS = 100;
 const PROBE_MS = 5;
 const COMMITS = 6;
+const AT_ONCE = 5;
+const LOAD_EVERY_MS = 30;
 
 export interface ProberOptions {
   readonly store: Store;
@@ -62,6 +64,20 @@ export class Prober {
     const until = monotonicMs() + this.#options.healMs;
     const jobs = Array.from({ length: COMMITS }, () => this.#put(within, { queue: QUEUE, until }));
     await Promise.all(jobs);
+  }
+
+  /** Enqueues while something is done, so that it is done under load whatever the producers do. */
+  async busyWhile(work: Promise<void>): Promise<void> {
+    let isOver = false;
+    const done = work.finally(() => (isOver = true));
+    // Heard at the end.
+    done.catch(() => {});
+    const until = monotonicMs() + this.#options.healMs;
+    while (!isOver) {
+      const puts = Array.from({ length: AT_ONCE }, () => this.#put(quick, { queue: QUEUE, until }));
+      await Promise.all([...puts, pause(LOAD_EVERY_MS)]);
+    }
+    await done;
   }
 
   async #put(contract: typeof probe, { queue, until }: Where): Promise<JobPlace | null> {

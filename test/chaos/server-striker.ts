@@ -64,7 +64,7 @@ export class ServerStriker {
   /** Nobody may notice: so no time is written down in which the store was away. */
   async #moveSlots(): Promise<void> {
     const { server, witness, prober } = this.#options;
-    await server.moveSlots?.();
+    await prober.busyWhile(server.moveSlots?.() ?? Promise.resolve());
     const now = monotonicMs();
     witness.saw({ what: "outage", how: "moved slots", from: now, healingAt: now });
     this.#isCalm = true;

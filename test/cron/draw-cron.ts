@@ -85,6 +85,21 @@ function field(span: Span, open: number, steps: number, more?: readonly DrawnFie
   );
 }
 
+/** `*` may also be written as a step of one. */
+function day(span: Span, steps: number, more?: readonly DrawnField[]) {
+  return fc.oneof(
+    { weight: 19, arbitrary: field(span, 7, steps, more) },
+    { weight: 1, arbitrary: fc.constant({ ...all(span), text: STEP_OF_ONE }) },
+  );
+}
+
+const STEP_OF_ONE = "*/1";
+
+/** Nothing is said about this day. */
+function isOpen({ text }: DrawnField): boolean {
+  return text === "*" || text === STEP_OF_ONE;
+}
+
 const SIXTY = { min: 0, max: 59 };
 const LAST_DAY = { text: "L", values: new Set([LAST]) };
 const AT_ZERO = { text: "0", values: new Set([0]) };
@@ -96,9 +111,9 @@ export function drawCron({ seconds }: { readonly seconds: boolean }): fc.Arbitra
       seconds: seconds ? field(SIXTY, 1, 2) : fc.constant(AT_ZERO),
       minutes: field(SIXTY, 1, 2),
       hours: field({ min: 0, max: 23 }, 2, 2),
-      daysOfMonth: field({ min: 1, max: 28 }, 7, 0, [LAST_DAY]),
+      daysOfMonth: day({ min: 1, max: 28 }, 0, [LAST_DAY]),
       months: field({ min: 1, max: 12, names: MONTHS }, 8, 1),
-      daysOfWeek: field({ min: 0, max: 6, names: DAYS }, 7, 1),
+      daysOfWeek: day({ min: 0, max: 6, names: DAYS }, 1),
     })
     .map((drawn) => ({ ...drawn, expression: textOf(drawn, seconds) }));
 }
@@ -126,8 +141,8 @@ export function matches(cron: DrawnCron, wall: number): boolean {
   const byMonth =
     daysOfMonth.values.has(date.getUTCDate()) || (isLast && daysOfMonth.values.has(LAST));
   const byWeek = daysOfWeek.values.has(date.getUTCDay());
-  if (daysOfMonth.text === "*") return daysOfWeek.text === "*" || byWeek;
-  return daysOfWeek.text === "*" ? byMonth : byMonth || byWeek;
+  if (isOpen(daysOfMonth)) return isOpen(daysOfWeek) || byWeek;
+  return isOpen(daysOfWeek) ? byMonth : byMonth || byWeek;
 }
 
 /** Half of the zones are those with the odd changes. */

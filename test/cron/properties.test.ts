@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nextTick, parseCron, ticksBetween } from "../../packages/holdfast/src/core/cron.ts";
-import { inTier } from "../runner/tier.ts";
 import {
   drawCron,
   drawInstant,
@@ -11,11 +10,11 @@ import {
   namesHours,
   type DrawnCron,
 } from "./draw-cron.ts";
+import { runs, SEED } from "./runs.ts";
 import { DAY_MS, MINUTE_MS, wallTime } from "./wall-clock.ts";
 
 /** Zones of the seventies had offsets in seconds; a search by minutes would miss their ticks. */
 const YEARS = { min: 1973, max: 2037 };
-const SEED = Number(process.env["HOLDFAST_PROPERTY_SEED"] ?? 2026);
 
 /**
  * Every tick after one instant and until another. A time of day fires in the minute in which the wall clock
@@ -55,7 +54,7 @@ describe("cron, for every expression in every zone", () => {
           bruteForce(cron, timeZone, after, until),
         );
       }),
-      { numRuns: inTier({ daily: 30, full: 1500 }), seed: SEED },
+      { numRuns: runs({ daily: 30, full: 1500 }), seed: SEED },
     );
   }, 600_000);
 
@@ -72,7 +71,7 @@ describe("cron, for every expression in every zone", () => {
         expect(jumped.length).toBeGreaterThan(1);
         expect(jumped.some((seconds) => matches(cron, before + seconds * 1000))).toBe(true);
       }),
-      { numRuns: inTier({ daily: 500, full: 50_000 }), seed: SEED },
+      { numRuns: runs({ daily: 500, full: 50_000 }), seed: SEED },
     );
   }, 600_000);
 
@@ -89,7 +88,7 @@ describe("cron, for every expression in every zone", () => {
           expect(nextTick(parsed, timeZone, tick - 1)).toBe(tick);
         },
       ),
-      { numRuns: inTier({ daily: 500, full: 50_000 }), seed: SEED },
+      { numRuns: runs({ daily: 500, full: 50_000 }), seed: SEED },
     );
   }, 600_000);
 });

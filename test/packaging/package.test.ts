@@ -1,9 +1,10 @@
 /** What a user gets from `npm install holdfast`: every entry loads, and the package is well formed. */
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { brokenLinks } from "../docs/broken-links.ts";
 import { installPackage, type InstalledPackage } from "./install-package.ts";
 
 /** Every entry, and one name it must have. */
@@ -67,7 +68,18 @@ describe("the published package", () => {
       console.log(fs.readdirSync("node_modules/holdfast/dist", { recursive: true })
         .filter((file) => /\\.test\\.|\\.ts$/.test(file) && !file.endsWith(".d.ts")).join());`;
     const { stdout } = await node(["--input-type=commonjs", "-e", code]);
-    expect(stdout).toBe("CHANGELOG.md,LICENSE,README.md,dist,package.json\n\n");
+    expect(stdout).toBe("CHANGELOG.md,LICENSE,README.md,dist,docs,package.json\n\n");
+  });
+
+  it("has every page that its README and its pages link to", async () => {
+    const root = join(installed.folder, "node_modules/holdfast");
+    const docs = (await readdir(join(root, "docs"), { recursive: true })).filter((name) =>
+      name.endsWith(".md"),
+    );
+    expect(docs.length).toBeGreaterThan(30);
+    for (const page of ["README.md", "CHANGELOG.md", ...docs.map((name) => join("docs", name))]) {
+      expect(await brokenLinks(root, page), page).toEqual([]);
+    }
   });
 
   for (const resolution of ["nodenext", "bundler"] as const) {

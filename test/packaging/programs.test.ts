@@ -120,6 +120,8 @@ describe("the front door's programs", () => {
     it(`${name} runs on a standalone MongoDB`, () => runsOnMongodb("mongodb-standalone", name));
   }
 
+  it("transaction-mongodb runs on MongoDB", () => runsOnMongodb("mongodb", "transaction-mongodb"));
+
   it("all of them type-check", async () => {
     expect(await installed.tsc(["-p", "."])).toEqual({ code: 0, stdout: "", stderr: "" });
   });

@@ -50,6 +50,38 @@ describe("inside the caller's transaction on sqlite", () => {
     expect(await hf.job(done.id)).toMatchObject({ status: "queued" });
   });
 
+  it("many jobs of one transaction travel in batches, one after the other", async () => {
+    const plain = sqliteStore({ file });
+    const sizes: number[] = [];
+    let atOnce = 0;
+    const within = (tx: unknown) => {
+      const inner = plain.within!(tx);
+      return {
+        ...inner,
+        async insert(...args: Parameters<typeof inner.insert>) {
+          expect(++atOnce).toBe(1);
+          sizes.push(args[0].length);
+          const results = await inner.insert(...args);
+          atOnce--;
+          return results;
+        },
+      };
+    };
+    await using many = new Holdfast({ store: { ...plain, within } });
+    await many.info();
+    const items = Array.from({ length: 500 }, (_, n) => ({
+      type: "t",
+      queue: "q",
+      payload: { n },
+    }));
+    db.exec("BEGIN IMMEDIATE");
+    const answers = await many.within(db).enqueueAll(items);
+    db.exec("COMMIT");
+    expect(answers.map(({ status }) => status)).toEqual(items.map(() => "added"));
+    expect(sizes.length).toBeLessThan(10);
+    expect((await many.counts()).q?.ready).toBe(500);
+  });
+
   it("a handler's effect and its success commit together", async () => {
     hf.define({
       type: "pay",

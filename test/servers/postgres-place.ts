@@ -127,7 +127,7 @@ export async function postgresSchema(options: SchemaOptions = {}): Promise<Postg
       assert.deepEqual(await rows(MISPLACED), [], "every job stands in one place");
       assert.deepEqual(await rows(FORGOTTEN), [], "every open line is in the ring");
       await rows(TABLES.map((table) => `DELETE FROM "$".${table};`).join(" "));
-      await rows('UPDATE "$".head SET clock = 0');
+      await rows('UPDATE "$".head SET clock = 0, ahead_mark = NULL, ahead_host = NULL');
     },
     async drop() {
       for (const client of clients.splice(0)) await client.end();
@@ -146,6 +146,7 @@ export async function postgresPlace(schema: PostgresSchema) {
   return {
     open: async () => postgresStore({ ...schema.way, schema: schema.schema }),
     advance: (ms: number) => schema.setClock((now += ms)),
+    rewind: (ms: number) => schema.setClock((now -= ms)),
     async transaction() {
       const tx = await schema.connect();
       await tx.query("BEGIN");

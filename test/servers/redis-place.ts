@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { Cluster, Redis } from "ioredis";
-import { redisStore } from "../../packages/holdfast/src/stores/redis/index.ts";
+import { redisStore, type ClientLike } from "../../packages/holdfast/src/stores/redis/index.ts";
 import { serverUrl } from "./server-desk.ts";
 
 export interface RedisHouse {
@@ -20,15 +20,15 @@ export async function redisHouse(server: "redis" | "redis-cluster"): Promise<Red
   return { client, close: async () => client.disconnect() };
 }
 
-/** An empty place, for the conformance suite and the property test. */
-export async function redisPlace({ client }: RedisHouse) {
+/** An empty place, for the conformance suite and the property test. `through`: the client that the store uses. */
+export async function redisPlace({ client }: RedisHouse, through: ClientLike = client) {
   const prefix = `test_${randomBytes(6).toString("hex")}`;
   // Far from the host's own clock, so that whoever looks at that one is found out.
   let now = Date.UTC(2031, 0, 1);
   return {
     /** What the keys of a queue begin with. */
     base: (queue: string) => `{${prefix}:${queue}}:`,
-    open: async () => redisStore({ client, prefix, now: () => now }),
+    open: async () => redisStore({ client: through, prefix, now: () => now }),
     advance: async (ms: number) => void (now += ms),
     rewind: async (ms: number) => void (now -= ms),
     async dispose() {

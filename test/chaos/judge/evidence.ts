@@ -157,7 +157,9 @@ function jobStories(
       case "settled":
         for (const ref of line.jobs) {
           const lease = leases.get(refOf(ref));
-          if (lease?.settle) Object.assign(lease.settle, { answer: ref.answer, answeredAt: at });
+          // What was answered counts, not what was tried before it in a transaction that did not commit.
+          const answered = { kind: ref.kind, answer: ref.answer, answeredAt: at };
+          if (lease?.settle) Object.assign(lease.settle, answered);
         }
         break;
       case "start": {

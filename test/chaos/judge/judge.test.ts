@@ -49,6 +49,17 @@ describe("what was enqueued", () => {
     expect(file.texts()).toEqual([]);
   });
 
+  it("a handler whose own transaction did not commit may fail and run again", () => {
+    const file = oneRun().settling(150, "w1", "id1", 10, "succeed");
+    file.ended(160, "w1", "id1", 10, "threw").settled(161, "w1", "id1", 10, "retry");
+    file.leased(200, "w1", "id1", 20).started(201, "w1", "id1", 20, { key: "j1" });
+    file.ended(250, "w1", "id1", 20).settled(251, "w1", "id1", 20, "succeed");
+    const failed = { outcome: "failed", fence: 10, worker: "w1" } as const;
+    const history = [failed, { outcome: "succeeded", fence: 20, worker: "w1" } as const];
+    file.stored("id1", "j1", { result: { by: "w1", fence: 20 }, attempts: 2, history });
+    expect(file.texts()).toEqual([]);
+  });
+
   it("a job that must succeed and is dead is lost", () => {
     const file = new CaseOf().enqueued("j1", "id1");
     file.stored("id1", "j1", { status: "dead", reason: "poison", crashes: 3, history: [] });

@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { moveSlot } from "../../servers/move-slot.ts";
 import type { OwnRedis } from "../../servers/redis.ts";
 
-const PAUSE_MS = 15;
+const PAUSE_MS = 50;
 
 export interface SlotMoverOptions {
   readonly nodes: readonly OwnRedis[];
@@ -33,12 +33,14 @@ export class SlotMover {
     // One key of each: keys with the same words in braces are in one slot.
     const bySlot = new Map(keys.map((key) => [key.slice(0, key.indexOf("}")), key]));
     for (const [at, slotOf] of [...bySlot.values()].entries()) {
-      await moveSlot({
-        slotOf,
-        to: this.#target(at),
-        nodes: this.#nodes,
-        onStep: () => pause(PAUSE_MS),
-      });
+      const onStep = () => pause(PAUSE_MS);
+      await moveSlot({ slotOf, to: this.#target(at), nodes: this.#nodes, onStep }).catch(
+        (error: Error) => {
+          if (!error.message.includes("BUSYKEY")) throw error;
+          const text = `the store wrote keys of ${slotOf} on both nodes while they were moved: jobs are lost`;
+          throw new Error(text, { cause: error });
+        },
+      );
     }
   }
 

@@ -76,7 +76,7 @@ function nextDayOfMonth(cron: Cron, year: number, month: number, from: number): 
   if (daysOfMonth.given || !daysOfWeek.given) {
     day = daysOfMonth.next[from] as number;
     if (day > length) day = NONE;
-    if (day === NONE && daysOfMonth.last && from <= length) day = length;
+    if (day === NONE && daysOfMonth.last) day = length;
   }
   if (!daysOfWeek.given) return day;
   // Both given: either matches, so the earlier of the two is next.

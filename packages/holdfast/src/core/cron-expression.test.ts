@@ -14,8 +14,11 @@ const REFUSED: readonly (readonly [expression: string, says: string])[] = [
   ],
   ["0 0 * * * * 2027", "has 7 fields"],
   ["*/100 * * * * * *", "one tick a second is the most"],
-  ["@daily", 'is a name for "0 0 * * *": write that'],
-  ["@Hourly", 'is a name for "0 * * * *"'],
+  ["@daily", 'is a name: write "0 0 * * *"'],
+  ["@Hourly", 'is a name: write "0 * * * *"'],
+  ["@every 1h30m", "is an interval: give everyMs instead of cron"],
+  ["CRON_TZ=Europe/Berlin 0 9 * * *", "give it as timeZone, beside cron"],
+  ["TZ=UTC 0 9 * * *", "give it as timeZone, beside cron"],
   ["@reboot", "has one field"],
   // values out of range
   ["60 * * * *", 'minute: "60" is out of range: write 0 to 59'],

@@ -37,7 +37,6 @@ const DAY_OF_WEEK: FieldRule = {
 
 const FORM = 'minute, hour, day of month, month, day of week, such as "0 9 * * 1"';
 
-/** What other systems write for a whole expression. */
 const NICKNAMES = new Map([
   ["@yearly", "0 0 1 1 *"],
   ["@annually", "0 0 1 1 *"],
@@ -61,6 +60,7 @@ export function parseCron(expression: string): Cron {
   }
   const texts = expression.trim().split(/\s+/);
   const where = texts.join(" ");
+  refuseOtherForms(where);
   if (texts.length === 5) texts.unshift("0");
   if (texts.length !== 6) refuseCount(where, texts.length);
   const [second, minute, hour, dayOfMonth, month, dayOfWeek] = texts as [
@@ -84,11 +84,18 @@ export function parseCron(expression: string): Cron {
   return cron;
 }
 
-function refuseCount(where: string, count: number): never {
+/** What other systems take in the place of an expression, or in front of it. */
+function refuseOtherForms(where: string): void {
+  const refuse = (why: string) => {
+    throw new InvalidOptionError(`cron ${show(where, 80)} ${why}`);
+  };
   const spelled = NICKNAMES.get(where.toLowerCase());
-  if (spelled !== undefined) {
-    throw new InvalidOptionError(`cron ${show(where)} is a name for "${spelled}": write that`);
-  }
+  if (spelled !== undefined) refuse(`is a name: write "${spelled}"`);
+  if (/^@every\b/i.test(where)) refuse("is an interval: give everyMs instead of cron");
+  if (/^(CRON_)?TZ=/i.test(where)) refuse("names a zone: give it as timeZone, beside cron");
+}
+
+function refuseCount(where: string, count: number): never {
   const has = where === "" ? "is empty" : count === 1 ? "has one field" : `has ${count} fields`;
   const most =
     count > 6

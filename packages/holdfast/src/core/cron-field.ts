@@ -45,7 +45,7 @@ export function parseField(text: string, rule: FieldRule, where: string): CronFi
   return Object.freeze({
     next: nextOf(allowed),
     named: !parts.every((part) => part.startsWith("*") || part === "?"),
-    given: !parts.every((part) => part === "*" || part === "?"),
+    given: !parts.every((part) => part === "*" || part === "?" || part === "*/1"),
     last,
   });
 }

@@ -14,7 +14,9 @@ export abstract class HoldfastError extends Error {
   readonly isRetryable: boolean = false;
 
   constructor(message: string, details: ErrorDetails = {}) {
-    super(message, "cause" in details ? { cause: details.cause } : undefined);
+    // As Error does: what is no object of details says nothing.
+    const isObject = typeof details === "object" && details !== null;
+    super(message, isObject && "cause" in details ? { cause: details.cause } : undefined);
     this.name = new.target.name;
   }
 }
@@ -137,7 +139,8 @@ export class StoreUnavailableError extends HoldfastError {
 
   constructor(message: string, details: ErrorDetails & { readonly mayHaveHappened: boolean }) {
     super(message, details);
-    this.mayHaveHappened = details.mayHaveHappened;
+    // Unsaid, nobody can know.
+    this.mayHaveHappened = (Object(details) as Partial<typeof details>).mayHaveHappened !== false;
   }
 }
 

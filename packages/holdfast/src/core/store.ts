@@ -251,6 +251,11 @@ export interface Outbox {
 export interface WithinTransaction {
   insert(jobs: readonly NewJob[], options?: InsertOptions): Promise<InsertResult[]>;
   settle(settlements: readonly Settlement[]): Promise<SettleResult[]>;
+  /**
+   * As `Store.get`, on the caller's connection. Of stores with a pool of connections: if every one has a
+   * caller's transaction open, a look over another would wait for one of them to end.
+   */
+  get?(refs: readonly JobRef[]): Promise<(StoredJob | "pruned" | null)[]>;
   /** Is the caller's transaction still open? */
   isOpen(): boolean;
 }

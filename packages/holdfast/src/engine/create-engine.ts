@@ -29,7 +29,7 @@ import { WatchedStore } from "./watched-store.ts";
 /** What the front door makes of its options. */
 export interface EngineOptions {
   readonly store: Store;
-  /** False: the store only stands in for one that nobody gave. */
+  /** False: the store only stands in for one that was not given. */
   readonly hasStore: boolean;
   readonly ledger: LedgerStore | "store" | undefined;
   readonly isInline: boolean;
@@ -43,7 +43,7 @@ export interface EngineOptions {
 }
 
 export interface Engine {
-  /** The store, watched: nobody uses it in any other way. */
+  /** The store, watched: the engine uses it in no other way. */
   readonly watched: WatchedStore;
   readonly store: Store;
   readonly hasStore: boolean;

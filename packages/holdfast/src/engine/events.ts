@@ -1,6 +1,6 @@
 /**
  * What this process's own workers and enqueues did, told after the store has it. Other processes are seen through
- * the store. A listener that throws is reported and hurts nobody.
+ * the store. A listener that throws is reported; jobs and other listeners go on.
  */
 import { InvalidOptionError } from "../core/errors.ts";
 import { checkFunction, nearestWord } from "../core/option-checks.ts";
@@ -87,7 +87,7 @@ export class Events {
     return () => void listeners.delete(listener);
   }
 
-  /** The event is made only if somebody listens: most jobs pass unheard. */
+  /** The event is made only if there is a listener: most jobs pass unheard. */
   emit<Name extends EventName>(name: Name, make: () => JobEvents[Name]): void {
     const listeners = this.#listeners.get(name);
     if (!listeners || listeners.size === 0) return;

@@ -73,7 +73,7 @@ export interface Extension {
   applies?(contract: JobContract): boolean;
   /** Before a lease: how many jobs of this queue may be asked for now. Undefined: as many as wanted. */
   admit?(queue: string, wanted: number): Admission | undefined | Promise<Admission | undefined>;
-  /** What came of an admission. `unsure`: nobody knows how many were leased. */
+  /** What came of an admission. `unsure`: the worker cannot know how many were leased. */
   leased?(queue: string, granted: number, taken: number | "unsure"): void;
   /** After the lease, before the handler: an outcome ends the attempt without it. */
   before?(attempt: AttemptView): Outcome | undefined | Promise<Outcome | undefined>;

@@ -56,7 +56,7 @@ export class Extensions {
     return this.#all.flatMap(({ chores = [] }) => chores);
   }
 
-  /** Of a type that nobody knows here: those that ask for no type in particular. */
+  /** Of a type that this process does not know: those that ask for no type in particular. */
   of(contract: JobContract | null): Hooks {
     let hooks = this.#hooks.get(contract);
     if (!hooks) this.#hooks.set(contract, (hooks = this.#hooksOf(contract)));

@@ -9,6 +9,7 @@ import type { Store } from "../core/store.ts";
 import { LastAnswer } from "./last-answer.ts";
 import { Contact } from "./lease/contact.ts";
 import type { Logger } from "./logger.ts";
+import { reportFindings } from "./report-findings.ts";
 import { isRetryable } from "./retrying.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -52,6 +53,7 @@ export class WatchedStore {
   readonly #runtime: Runtime;
   readonly #logger: Logger;
   #isAway = false;
+  #wasOpened = false;
 
   constructor({ store, runtime, logger, longestGapMs }: WatchedStoreOptions) {
     this.#runtime = runtime;
@@ -69,7 +71,6 @@ export class WatchedStore {
   #watch(store: Store): Store {
     const room = (name: keyof typeof ROOMS) =>
       this.#watchVerbs(() => store[name], ROOMS[name], `${name}.`);
-    const { within } = store;
     return {
       ...(store.batchItems !== undefined && { batchItems: store.batchItems }),
       ...(store.insertsAtOnce !== undefined && { insertsAtOnce: store.insertsAtOnce }),
@@ -79,7 +80,11 @@ export class WatchedStore {
       onWakeup: (listener) => store.onWakeup(listener),
       ...this.#watchVerbs(() => store, VERBS, ""),
       ...{ outbox: room("outbox"), ledger: room("ledger"), records: room("records") },
-      ...(within && { within: (tx: unknown) => within.call(store, tx) }),
+      // Asked for when it is needed: a store may know only once it is open whether it has transactions.
+      get within() {
+        const { within } = store;
+        return within && ((tx: unknown) => within.call(store, tx));
+      },
     } as Store;
   }
 
@@ -92,6 +97,8 @@ export class WatchedStore {
       this.lastAnswer.failed(error);
       throw error;
     }
+    if (!this.#wasOpened) reportFindings(store.info(), this.#logger);
+    this.#wasOpened = true;
   }
 
   #watchVerbs(target: () => object, names: readonly string[], prefix: string): object {

@@ -1,6 +1,6 @@
 /**
  * How long this process has been in unbroken contact with the store. After an outage longer than a
- * lease every lease looks expired, although its holder lives: nobody may reap until the holders had
+ * lease every lease looks expired, although its holder lives: no process may reap until the holders had
  * one lease length to renew. A process that was frozen itself has lost contact as well, so a long gap
  * between two answers counts as a break; and so does a call that waits that long for its own answer,
  * whatever others were answered meanwhile: it may be the renewal of what looks expired.
@@ -35,7 +35,7 @@ export class Contact {
     this.#last = now;
   }
 
-  /** It gave no answer, or nobody knows. */
+  /** It gave no answer, or that is not known. */
   broken(call: AskedCall): void {
     this.#open.delete(call);
     this.#since = null;

@@ -1,8 +1,8 @@
 /**
  * What this process knows of the others that work on the same store, through one record each: renewed
  * every five seconds, gone after twenty. It names the process's workers with their queues, slots and
- * lease lengths. Three things stand on it: nobody reaps before the longest lease in the fleet had its
- * time to be renewed; few workers answer a wakeup; an operator sees who works, and can quiet a worker.
+ * lease lengths. Three things stand on it: no process reaps before the longest lease in the fleet had
+ * its time to be renewed; few workers answer a wakeup; an operator sees who works, and can quiet a worker.
  *
  * The same look tells whether settings changed, so that no process has to ask for them again and again.
  */
@@ -151,7 +151,7 @@ export class Fleet {
     if (result?.swapped) {
       this.#version = result.version;
     } else if (result) {
-      // It expired meanwhile, or the last reply got lost: nobody else writes this key.
+      // It expired meanwhile, or the last reply got lost: no other process writes this key.
       const [again] = await swap(result.current?.version ?? null);
       this.#version = again?.swapped ? again.version : null;
     }

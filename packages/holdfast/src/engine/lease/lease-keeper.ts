@@ -184,7 +184,7 @@ export class LeaseKeeper {
     });
   }
 
-  /** Those whose lease was given up while they waited are not sent: nobody runs these any more. */
+  /** Those whose lease was given up while they waited are not sent: this worker runs them no more. */
   async #renew(all: readonly RenewRequest[]): Promise<RenewResult[]> {
     const requests = all.filter(({ attempt }) => !attempt.isLost || attempt.isInDoubt);
     const results = requests.length === 0 ? [] : await this.#call(requests);

@@ -8,7 +8,7 @@
  * Wakeups may be lost: the poll is the truth. It stretches while nothing is found and wakeups come from
  * other processes too.
  *
- * A reply that got lost may have leased jobs that nobody here knows of. The worker goes on under a new
+ * A reply that got lost may have leased jobs that this worker does not know of. The worker goes on under a new
  * name and first says which jobs of the old name it has; the store takes the others back, uncharged.
  *
  * Where many workers wait for one job, few ask. A wakeup from another process says how many jobs there

@@ -8,7 +8,7 @@
  *
  * Those that wait are safe: the store charges a job that crashed before only once its holder has said
  * that it starts. A job that kills its worker does so soon; one that lives longer must not keep the
- * others waiting for hours. A first crash costs nobody anything.
+ * others waiting for hours. A first crash costs the other jobs nothing.
  *
  * If a whole queue is under suspicion, most of what a lease brings is handed back. Each time for longer,
  * so that the worker's other slots get to the jobs behind them.

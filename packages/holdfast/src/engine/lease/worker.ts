@@ -120,7 +120,7 @@ export class Worker {
     // Stopped while the fleet was told of it.
     if (this.#phase !== "working") return;
     this.#keeper.start();
-    // Not before: a wakeup would lease jobs that nobody renews yet.
+    // Not before: a wakeup would lease jobs whose leases are not renewed yet.
     const { store } = this.#host.watched;
     this.#stopListening = store.onWakeup((wakeup) => this.#loop.wake(wakeup));
     await this.#loop.start();

@@ -21,7 +21,7 @@ export interface Health {
   readonly ok: boolean;
   /** Of the worker that has been without an answer the longest. Null: none works, or one never had any. */
   readonly lastLeaseAt: Date | null;
-  /** The last call that the store answered to anybody in this process. */
+  /** The last call of this process that the store answered. */
   readonly lastCallAt: Date | null;
   readonly workers: readonly WorkerHealth[];
   /** Jobs in the spool. Null: there is no spool, or it was not needed yet. */

@@ -246,7 +246,7 @@ export class Operator {
     await this.note({ action: "limit", by: null, reason: null, details: { ...options } }, line);
   }
 
-  /** What an entry says of the job; nobody looks where there is no ledger. */
+  /** What an entry says of the job; without a ledger the job is not looked up. */
   async #about(id: string): Promise<Omit<About, "at">> {
     if (this.#options.ledgerWriter.home === "nowhere") return { jobId: id };
     const [found] = await this.#store.get([{ id }]);

@@ -186,6 +186,6 @@ export class InlineRunner {
 
 function closedMeanwhile(job: NewJob): ClosedError {
   return new ClosedError(
-    `this Holdfast was closed while job ${job.id} ran in its caller: it has not ended, and nobody has it`,
+    `this Holdfast was closed while job ${job.id} ran in its caller: it has not ended, and it is stored nowhere`,
   );
 }

@@ -23,5 +23,11 @@ export function producerWithin(
   });
   // The caller that uses it hears of the failure; it is not unhandled until then.
   transaction.catch(() => {});
-  return producer.through(async (jobs) => (await transaction).insert(jobs));
+  return producer.through(
+    async (jobs) => (await transaction).insert(jobs),
+    async (refs) => {
+      const opened = await transaction;
+      return opened.get ? opened.get(refs) : store.get(refs);
+    },
+  );
 }

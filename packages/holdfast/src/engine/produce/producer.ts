@@ -26,7 +26,7 @@ import {
   type JobStatus,
   type NewJob,
 } from "../../core/job.ts";
-import type { InsertResult, Store } from "../../core/store.ts";
+import type { InsertResult, JobRef, Store } from "../../core/store.ts";
 import { checkObject } from "../../core/option-checks.ts";
 import { Batcher } from "./batcher.ts";
 import type { Events } from "../events.ts";
@@ -92,13 +92,9 @@ export class Producer {
   constructor(options: ProducerOptions) {
     this.#options = options;
     this.#inserts = new Batcher({
+      ...batchesOf(options),
       run: (jobs, isRepeated) => this.#insert(jobs, isRepeated),
-      defer: (callback) => options.runtime.defer(callback),
-      maxItems: options.store.batchItems ?? BATCH_ITEMS,
       atOnce: options.store.insertsAtOnce,
-      maxBytes: BATCH_BYTES,
-      // UTF-16 units to UTF-8 bytes, at worst.
-      bytesOf: (job) => job.payload.length * 3,
       isolate: (error) => !isRetryable(error),
     });
   }
@@ -126,14 +122,25 @@ export class Producer {
     return store.insert(jobs, { evenIfFull: true });
   }
 
-  /** The same words inside a caller's transaction: no batching, the transaction is the batch. */
-  through(insert: Insert): Pick<Producer, "enqueue" | "enqueueAll"> {
-    const one = async (composed: ComposedJob) =>
-      this.#receipt(composed, (await insert([composed.job]))[0]!);
+  /**
+   * The same words inside a caller's transaction. Many jobs go in batches, one after the other: a call for
+   * each would cost a round trip each, and a session of MongoDB takes no two at once.
+   */
+  through(insert: Insert, get: Store["get"]): Pick<Producer, "enqueue" | "enqueueAll"> {
+    const inserts = new Batcher<NewJob, InsertResult>({
+      ...batchesOf(this.#options),
+      run: insert,
+      isolate: () => false,
+    });
+    const take = async (composed: ComposedJob) =>
+      this.#receipt(composed, await inserts.add(composed.job), get);
     return {
-      enqueue: async (target, payload, options) =>
-        one(await this.#options.composer.compose(target, payload, options)),
-      enqueueAll: (items) => this.#answerAll(items, one),
+      enqueue: async (target, payload, options) => {
+        const composed = await this.#options.composer.compose(target, payload, options);
+        const [result] = await insert([composed.job]);
+        return this.#receipt(composed, result!, get);
+      },
+      enqueueAll: (items) => this.#answerAll(items, take),
     };
   }
 
@@ -194,7 +201,7 @@ export class Producer {
     return this.#receipt(composed, taken);
   }
 
-  /** If nobody else will run it, and the user asked for it; else it has failed. */
+  /** If no worker will run it, and the user asked for it; else it has failed. */
   async #runInline(job: NewJob, cause: unknown): Promise<AnyReceipt> {
     const { inline } = this.#options;
     if (!inline || !isSurelyAway(cause)) throw cause;
@@ -242,7 +249,11 @@ export class Producer {
   }
 
   /** A promise only of a duplicate, which must be looked up. */
-  #receipt(composed: ComposedJob, result: Taken): AnyReceipt | Promise<AnyReceipt> {
+  #receipt(
+    composed: ComposedJob,
+    result: Taken,
+    get: Store["get"] = (refs) => this.#options.store.get(refs),
+  ): AnyReceipt | Promise<AnyReceipt> {
     const { queue, type } = composed.job;
     switch (result.outcome) {
       case "added":
@@ -273,28 +284,29 @@ export class Producer {
           );
         }
     }
-    return this.#duplicateOf(result, { queue, type });
+    return this.#duplicateOf(result, { queue, type }, get);
   }
 
   async #duplicateOf(
     { id, status: jobStatus }: Pick<Found, "id" | "status">,
     { queue, type }: Pick<NewJob, "queue" | "type">,
+    get: Store["get"],
   ): Promise<AnyReceipt> {
-    const outcome = await this.#outcomeOf(id, jobStatus, queue);
+    const outcome = await outcomeOf({ id, queue }, jobStatus, get);
     return { id, status: "duplicate", queue, type, jobStatus, ...(outcome && { outcome }) };
   }
+}
 
-  async #outcomeOf(
-    id: string,
-    status: JobStatus | "pruned",
-    queue: string,
-  ): Promise<FinishedJob | null> {
-    if (status === "pruned") return { status, id };
-    if (!isFinished(status)) return null;
-    const [found] = await this.#options.store.get([{ id, queue }]);
-    if (found === "pruned") return { status: "pruned", id };
-    return found ? finishedJob(found) : null;
-  }
+async function outcomeOf(
+  { id, queue }: JobRef & { readonly queue: string },
+  status: JobStatus | "pruned",
+  get: Store["get"],
+): Promise<FinishedJob | null> {
+  if (status === "pruned") return { status, id };
+  if (!isFinished(status)) return null;
+  const [found] = await get([{ id, queue }]);
+  if (found === "pruned") return { status: "pruned", id };
+  return found ? finishedJob(found) : null;
 }
 
 /** Whatever is unknown of an opening, nothing was inserted. */
@@ -328,8 +340,18 @@ function isSurelyAway(error: unknown): boolean {
   return error instanceof StoreUnavailableError && !error.mayHaveHappened;
 }
 
-/** Trouble with the store is everybody's; all else concerns one item. */
+/** Trouble with the store concerns all items; all else concerns one. */
 function isAboutStore(error: HoldfastError): boolean {
   const items = [QueueFullError, KeyBusyError, InlineRefusedError];
   return error.isRetryable && !items.some((Class) => error instanceof Class);
+}
+
+function batchesOf({ runtime, store }: ProducerOptions) {
+  return {
+    defer: (callback: () => void) => runtime.defer(callback),
+    maxItems: store.batchItems ?? BATCH_ITEMS,
+    maxBytes: BATCH_BYTES,
+    // UTF-16 units to UTF-8 bytes, at worst.
+    bytesOf: (job: NewJob) => job.payload.length * 3,
+  };
 }

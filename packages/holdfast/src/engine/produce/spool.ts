@@ -77,7 +77,7 @@ export class Spool {
         if (swapped) this.#ids.add(left[index]!.id);
       }
       left = left.filter((_, index) => !results[index]!.swapped);
-      // Somebody else writes here too: go on behind them.
+      // Another process writes here too: go on behind it.
       if (left.length > 0) await this.#lookThrough();
     }
   }

@@ -12,7 +12,7 @@
  *
  * If a renewal was asked for in time and the store did not answer, the attempt is *in doubt* instead. Its
  * signal aborts all the same (unless its type goes on through outages), but how it ended is sent under
- * its fence once the store answers: the job was not run by anybody else, or the fence says so.
+ * its fence once the store answers: no other worker ran the job, or the fence says so.
  *
  * Only this file moves the phase and calls the listeners.
  */
@@ -77,7 +77,7 @@ export class Attempt {
     this.#goesOnThroughOutages = options.goesOnThroughOutages ?? false;
   }
 
-  /** Its outcome is known, and it is nobody's but the settler's. False: it was known before. */
+  /** Its outcome is known, and only the settler has it now. False: it was known before. */
   decide(): boolean {
     if (this.#phase === "decided" || this.#phase === "over") return false;
     this.#phase = "decided";
@@ -182,7 +182,7 @@ export class Attempt {
     this.#onAbort?.(reason);
   }
 
-  /** What it says, or a rejection as soon as the lease is lost: nobody waits for a store that is away. */
+  /** What it says, or a rejection as soon as the lease is lost: its caller does not wait for a store that is away. */
   orLost<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiters.add(reject);

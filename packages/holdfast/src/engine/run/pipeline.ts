@@ -164,7 +164,7 @@ export class Pipeline {
     // Settled without it meanwhile: what it says now is not heard.
     if (attempt.phase !== "running") return;
     const ranMs = runtime.monotonic() - attempt.startedAt;
-    // Nobody renewed it while its transaction was open; but the store has just said that it is ours.
+    // The keeper did not renew it while its transaction was open; but the store has just said that it is ours.
     const evenIfLate = attempt.settledWithin !== null;
     if (attempt.settledWithin) {
       const became = await host.readBack(attempt);

@@ -1,6 +1,6 @@
 /**
  * Runs one handler until its promise ends, whatever else happens: code that still runs still costs,
- * so its slot stays taken. Five seconds after its signal aborted nobody waits for its word any more;
+ * so its slot stays taken. Five seconds after its signal aborted the worker waits for its word no more;
  * `onAbandoned` says so, and what it says later is not heard.
  */
 import { JobTimeoutError, type HoldfastError } from "../../core/errors.ts";

@@ -42,7 +42,7 @@ export function succeed(value: unknown, onDropped?: (why: unknown) => void): Out
     return { kind: "succeed", result, resultDropped: false };
   } catch (error) {
     onDropped?.(error);
-    // The work is done; a result nobody can store does not undo it.
+    // The work is done; a result that cannot be stored does not undo it.
     return { kind: "succeed", result: null, resultDropped: true };
   }
 }

@@ -3,7 +3,7 @@
  *
  *   in the store of the jobs: entries are written with the settle, in the same step;
  *   elsewhere: they ride with the settle into the store's outbox, and a chore carries them over;
- *   nowhere: nobody asked for a ledger, and nothing is written.
+ *   nowhere: the user asked for no ledger, and nothing is written.
  *
  * No job ever waits for a ledger elsewhere. It is opened by the chore that needs it, as often as that
  * takes, and while it is away the entries wait where the jobs are.
@@ -61,7 +61,7 @@ export class LedgerWriter {
   }
 
   /**
-   * When something happens, for an entry. An entry that travels bears the time of this host, or a
+   * When something happens, for an entry. An entry that travels has the time of this host, or a
    * whole outage would seem to have happened at its end; one that does not, the store's.
    */
   now(): number | null {
@@ -160,7 +160,7 @@ export class LedgerWriter {
   async ask<Out>(call: (ledger: Ledger) => Promise<Out>): Promise<Out> {
     if (this.home === "nowhere") {
       throw new UnsupportedError(
-        'nobody keeps a ledger here: see new Holdfast({ ledger: "store" })',
+        'this Holdfast keeps no ledger: make it with new Holdfast({ ledger: "store" })',
       );
     }
     if (!this.#elsewhere) return call(this.#options.store.ledger);

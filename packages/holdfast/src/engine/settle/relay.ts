@@ -83,7 +83,7 @@ export class Relay {
     return count;
   }
 
-  /** False if it must wait: a key of one of its jobs is being decided in somebody's transaction. */
+  /** False if it must wait: a key of one of its jobs is being decided in a caller's transaction. */
   async #carry(item: OutboxItem): Promise<boolean> {
     const { store } = this.#options.watched;
     if (item.kind === "entries") {

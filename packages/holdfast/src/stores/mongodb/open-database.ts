@@ -9,6 +9,7 @@ import {
   StoreUnavailableError,
   type HoldfastError,
 } from "../../core/errors.ts";
+import { addressOf, causeWords } from "../shared/place-words.ts";
 import { Clearing } from "./clearing.ts";
 import type { Clock } from "./clock.ts";
 import { Database } from "./database.ts";
@@ -113,28 +114,31 @@ interface MongodbModule {
 
 async function connect(url: string): Promise<ClientLike> {
   const { MongoClient } = await loadDriver();
-  const client = new MongoClient(url, {
-    appName: "holdfast",
-    // What the URL says itself counts.
-    ...Object.fromEntries(Object.entries(PATIENCE).filter(([name]) => !url.includes(name))),
-  });
+  let client: ClientLike | null = null;
   try {
+    client = new MongoClient(url, {
+      appName: "holdfast",
+      // What the URL says itself counts.
+      ...Object.fromEntries(Object.entries(PATIENCE).filter(([name]) => !url.includes(name))),
+    });
     await client.connect();
     return client;
   } catch (error) {
-    await client.close().catch(() => {});
-    throw connectError(error);
+    await client?.close().catch(() => {});
+    throw connectError(error, url);
   }
 }
 
 /** A server that is away may be back soon; all else is for a person to mend. */
-function connectError(error: unknown): HoldfastError {
+function connectError(error: unknown, url: string): HoldfastError {
+  const at = addressOf(url);
+  const said = causeWords(error);
   const known = storeError(error);
   if (known instanceof StoreUnavailableError && codeOf(error) === null) {
-    const message = "no MongoDB answers at this URL: check host and port, or try again";
+    const message = `no MongoDB answers at ${at} (${said}): check host and port, or try again`;
     return new StoreUnavailableError(message, { cause: error, mayHaveHappened: false });
   }
-  const message = "MongoDB refuses this URL: check user, password and options";
+  const message = `the URL of MongoDB at ${at} is refused: check user, password and options (${said})`;
   return new StoreOpenError(message, { cause: error });
 }
 

@@ -7,7 +7,14 @@
  * Between processes the mark is carried by the row `holdfast.head`, which reads at open and reap and
  * is written once a second. A row that every transaction writes would be exact, and would let one of
  * them write at a time.
+ *
+ * A server's clock that was ahead and is put right would make everything wait until real time has caught
+ * up. So the store's clock goes on by the rule of `core/steady-clock.ts`: the call that finds the server
+ * more than a second behind notes where both stood (`ahead_mark`, `ahead_host`), and from there every
+ * process adds nine tenths of what the server's clock goes on. In good order this costs a comparison.
  */
+import { CLOCK_WAITS_MS } from "../../core/steady-clock.ts";
+
 export class Clock {
   #micros = 0;
 
@@ -26,7 +33,40 @@ export const CLOCK_FUNCTION = `
 CREATE OR REPLACE FUNCTION holdfast.clock_us() RETURNS bigint
 LANGUAGE sql VOLATILE
 AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
+
+-- What the time is while the server's clock is behind what was seen. p_notes: the caller's transaction
+-- is short, so it may lock the row; where another has it, that one notes.
+CREATE OR REPLACE FUNCTION holdfast.clock_ahead(p_seen bigint, p_notes boolean) RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+DECLARE
+  v_host bigint := holdfast.clock_us();
+  v_now bigint;
+BEGIN
+  v_now := (SELECT h.ahead_mark + (v_host - h.ahead_host) * 9 / 10 FROM holdfast.head h WHERE h.one);
+  -- Notes of a time before, or of a clock that was set back further since, lead to an earlier instant.
+  IF v_now >= p_seen - ${CLOCK_WAITS_MS * 1_000} THEN RETURN greatest(v_now, p_seen); END IF;
+  IF p_notes THEN
+    UPDATE holdfast.head SET clock = greatest(clock, p_seen), ahead_mark = p_seen,
+      ahead_host = v_host
+    WHERE ctid = ANY (ARRAY(SELECT h.ctid FROM holdfast.head h FOR UPDATE SKIP LOCKED));
+  END IF;
+  RETURN p_seen;
+END $$;
 `;
+
+/** The store's clock in microseconds. `seen`: how late it was seen to be; `notes`: see `clock_ahead`. */
+export function clockUs(seen: string, notes = "true"): string {
+  return `CASE WHEN holdfast.clock_us() >= ${seen} - ${CLOCK_WAITS_MS * 1_000}
+    THEN greatest(holdfast.clock_us(), ${seen}) ELSE holdfast.clock_ahead(${seen}, ${notes}) END`;
+}
+
+/** In milliseconds, for those who only read. `seen`: a value in milliseconds. */
+export function clockMs(seen: string): string {
+  return `(CASE WHEN holdfast.clock_us() / 1000 >= ${seen}::bigint - ${CLOCK_WAITS_MS}
+    THEN greatest(holdfast.clock_us() / 1000, ${seen}::bigint)
+    ELSE holdfast.clock_ahead(${seen}::bigint * 1000, false) / 1000 END)`;
+}
 
 /** The end of a hold without an end. */
 export const FOREVER = Number.MAX_SAFE_INTEGER;

@@ -11,11 +11,11 @@ import type {
   QueueCounts,
 } from "../../core/store.ts";
 import { isUuid } from "../../core/uuid.ts";
-import { msOf, type Clock } from "./clock.ts";
+import { clockMs, msOf, type Clock } from "./clock.ts";
 import type { Asker, QueueBook } from "./queue-book.ts";
 import { number, numberOrNull, text, textOrNull } from "./row-values.ts";
 
-const NOW = "greatest(holdfast.clock_us() / 1000, $1)";
+const NOW = clockMs("$1");
 
 /** Ready jobs that are all looked at. Of more of them, only those that can be the oldest. */
 const LOOK_AT_ALL = 100;
@@ -58,7 +58,7 @@ END $$;
 
 CREATE OR REPLACE FUNCTION holdfast.count_queues(p_seen_ms bigint)
 RETURNS TABLE (name text, ready numeric, delayed numeric, processing bigint, succeeded numeric,
-  dead numeric, cancelled numeric, retrying bigint, oldest bigint)
+  dead numeric, cancelled numeric, retrying bigint, oldest bigint, at bigint)
 LANGUAGE plpgsql STABLE
 SET jit = off
 AS $$
@@ -74,8 +74,8 @@ BEGIN
         WHERE a.q = q.q AND a.attempts > 0 LIMIT ${COUNTED_TO}) x)),
     least(CASE WHEN t.ready > 0 THEN holdfast.oldest_ready(q.q, t.ready::bigint) END,
       CASE WHEN d.due > 0 THEN (SELECT x.run_at FROM holdfast.delayed x WHERE x.q = q.q
-        ORDER BY x.q, x.run_at LIMIT 1) END)
-  FROM (SELECT greatest(holdfast.clock_us() / 1000, p_seen_ms) AS at OFFSET 0) n
+        ORDER BY x.q, x.run_at LIMIT 1) END), n.at
+  FROM (SELECT ${clockMs("p_seen_ms")} AS at OFFSET 0) n
   CROSS JOIN holdfast.queue q
   LEFT JOIN (
     SELECT q, sum(ready) AS ready, sum(delayed) AS delayed, sum(succeeded) AS succeeded,
@@ -108,6 +108,9 @@ const PLACE = `
 
 export async function count(db: Asker, clock: Clock): Promise<QueueCounts[]> {
   const rows = await db.rows(COUNTS, [msOf(clock.seen)]);
+  // What was shown as due stays due.
+  const [first] = rows;
+  if (first !== undefined) clock.saw(number(first, 9) * 1_000);
   return rows.map((row) => ({
     queue: text(row, 0),
     ready: number(row, 1),

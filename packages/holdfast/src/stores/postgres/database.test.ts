@@ -70,6 +70,19 @@ describe("the way to the database", () => {
     expect(error.mayHaveHappened).toBe(true);
   });
 
+  it("cancels on the server what it gave up, so that it does not happen later", async () => {
+    const late = "INSERT INTO holdfast.thing SELECT 77, 0 FROM (SELECT pg_sleep(2) OFFSET 0) s";
+    const db = database({ deadlineMs: 300 });
+    const error = await failure(db.rowsOnce(late));
+    expect(error).toMatchObject({ mayHaveHappened: true });
+    await db.idle();
+    const running = `SELECT 1 FROM pg_stat_activity
+      WHERE query LIKE '%77, 0 FROM%' AND state = 'active' AND pid <> pg_backend_pid()`;
+    await expect.poll(async () => (await place.pool.query(running)).rows).toEqual([]);
+    const count = "SELECT count(*) FROM holdfast.thing WHERE id = 77";
+    expect(await database().rows(count)).toEqual([["0"]]);
+  });
+
   it("gives up a transaction that was not to be committed yet, and says that it has not happened", async () => {
     await block();
     const call = database({ deadlineMs: 200 }).transaction((tx) => tx.rows(ADD, [1]));

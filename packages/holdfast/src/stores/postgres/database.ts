@@ -2,7 +2,7 @@
  * The way to the database: a connection from the pool for every call, a deadline on every wait, and
  * another try where two transactions were in each other's way.
  *
- * A call that got no answer in time ends its connection. All connections that were idle at that
+ * A call that got no answer in time ends its connection, and is cancelled on the server. All connections that were idle at that
  * moment are then doubted: whatever broke one of them (a firewall, a failover) has likely broken the
  * others, and finding that out one by one would cost a deadline each. So they are not used again.
  */
@@ -190,7 +190,10 @@ export class Database {
     try {
       const working = work(new Session(client, this.options), progress);
       const lost = watch.isDead.then(() => Promise.reject(silent(LOST_ANSWER)));
-      const late = (): Error => silent(this.#noAnswer);
+      const late = (): Error => {
+        void this.during(this.#watchdog.cancel(client).catch(() => {}));
+        return silent(this.#noAnswer);
+      };
       const answer = await withDeadline(Promise.race([working, lost]), msUntil(deadlineAt), late);
       this.#lastAnswers.set(client, performance.now());
       return answer;

@@ -1,7 +1,7 @@
 /** What a filter asks of a job, as conditions of a statement. */
 import { JOB_STATUSES, type JobStatus } from "../../core/job.ts";
 import type { JobFilter } from "../../core/store.ts";
-import { msOf, type Clock } from "./clock.ts";
+import { clockMs, msOf, type Clock } from "./clock.ts";
 import type { Value } from "./database.ts";
 import { STATUSES } from "./placement.ts";
 
@@ -143,7 +143,7 @@ export function conditionsOf(
   const { delayed, retrying } = filter;
   if (delayed !== undefined) {
     const seen = query.value(msOf(clock.seen));
-    const now = `greatest(holdfast.clock_us() / 1000, ${seen})`;
+    const now = clockMs(seen);
     conditions.push(delayed ? `a.run_at > ${now}` : `coalesce(a.run_at, 0) <= ${now}`);
   }
   if (retrying !== undefined && !decided.includes("attempts")) {

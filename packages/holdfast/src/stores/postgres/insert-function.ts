@@ -17,7 +17,8 @@
  * Adopted jobs bring their past along (p_created and what follows); a finished one gets no place
  * here, that is for the caller to say.
  */
-import { CLOCK_US, eachOf, PINNED } from "./pinned.ts";
+import { clockUs } from "./clock.ts";
+import { eachOf, PINNED } from "./pinned.ts";
 import { NOTE_BLOCKS } from "./queue-blocks.ts";
 import { countUp } from "./tally.ts";
 
@@ -61,7 +62,7 @@ DECLARE
   v_key record;
 BEGIN
   PERFORM set_config('lock_timeout', p_wait_ms::text, true);
-  now_us := ${CLOCK_US};
+  now_us := ${clockUs("p_seen", "NOT p_is_late")};
   v_now := now_us / 1000;
   -- Ids begin with their time, so a new one is nearly always newer than all that are remembered.
   SELECT p_is_bounded AND EXISTS (SELECT 1 FROM holdfast.queue

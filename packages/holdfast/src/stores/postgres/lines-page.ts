@@ -3,7 +3,7 @@ import { InvalidCursorError } from "../../core/errors.ts";
 import { COUNTED_TO, type Hold, type LineState, type QueueState } from "../../core/line.ts";
 import type { LinesPage } from "../../core/store.ts";
 import type { Database, Row } from "./database.ts";
-import { msOf } from "./clock.ts";
+import { clockUs, msOf } from "./clock.ts";
 import { moveDue } from "./move-due.ts";
 import { IS_KNOWN } from "./tally.ts";
 import type { QueueBook } from "./queue-book.ts";
@@ -48,7 +48,7 @@ const LINES = `
 const LOOK = `
   SELECT n.us, EXISTS (
     SELECT 1 FROM holdfast.delayed d WHERE d.q = $2 AND d.run_at <= n.us / 1000)
-  FROM (SELECT greatest(holdfast.clock_us(), $1) AS us OFFSET 0) n`;
+  FROM (SELECT ${clockUs("$1::bigint")} AS us OFFSET 0) n`;
 
 export interface LinesRequest {
   readonly limit: number;

@@ -21,9 +21,9 @@ import { PRUNE_FUNCTION } from "./prune-function.ts";
 import { SWAP_FUNCTION } from "./records.ts";
 import { REAP_FUNCTIONS } from "./reap.ts";
 import { RENEW_FUNCTION } from "./renew-function.ts";
-import { isTrue, number } from "./row-values.ts";
+import { isTrue, number, numberOrNull } from "./row-values.ts";
 import { SchemaName } from "./schema-name.ts";
-import { DISOWNING, LINE_RING, LOOKING } from "./schema-additions.ts";
+import { DISOWNING, LINE_RING, LOOKING, STEADY_CLOCK } from "./schema-additions.ts";
 import { TABLES, VACUUM_SETTINGS } from "./schema.ts";
 import { SETTLE_FUNCTION } from "./settle-function.ts";
 import { TALLY_FUNCTIONS } from "./tally.ts";
@@ -36,7 +36,15 @@ export const MIGRATIONS: readonly string[] = [
   DISOWNING,
   LINE_RING,
   LOOKING,
+  STEADY_CLOCK,
 ];
+
+/**
+ * The oldest version of the schema whose code can work with this one: what came since is added, and that
+ * code need not know of it. Raise it when a step asks something of every writer; then programs of the
+ * version before are refused, and there is no way back to them.
+ */
+export const SERVES_FROM = 5;
 
 /** Raised whenever the text of a function changes. */
 export const FUNCTIONS_REVISION = 3;
@@ -64,7 +72,11 @@ interface Versions {
   /** Null: the schema itself is not there. */
   readonly tables: number | null;
   readonly functions: number;
+  /** The oldest code that the tables serve; null if they do not say. */
+  readonly servesFrom: number | null;
 }
+
+const NOTHING_YET: Versions = { tables: null, functions: 0, servesFrom: null };
 
 export async function migrate(session: Session, schema: SchemaName): Promise<void> {
   if (isUpToDate(await versionsOf(session, schema))) return;
@@ -89,7 +101,7 @@ export async function migrate(session: Session, schema: SchemaName): Promise<voi
 export function postgresSchemaSql(options: { readonly schema?: string } = {}): string {
   checkOptions("postgresSchemaSql", options, ["schema"]);
   const schema = new SchemaName(options.schema ?? "holdfast");
-  const steps = stepsFrom({ tables: null, functions: 0 }, schema);
+  const steps = stepsFrom(NOTHING_YET, schema);
   return `BEGIN;\n${schema.put(steps)}\nCOMMIT;\n`;
 }
 
@@ -99,7 +111,8 @@ function stepsFrom({ tables, functions }: Versions, schema: SchemaName): string 
     ...MIGRATIONS.slice(tables ?? 0),
     ...(functions < FUNCTIONS_REVISION ? [FUNCTIONS] : []),
     `INSERT INTO holdfast.meta (key, value) VALUES ('schema', '${MIGRATIONS.length}'),
-       ('functions', '${Math.max(functions, FUNCTIONS_REVISION)}'), ('id', gen_random_uuid()::text)
+       ('functions', '${Math.max(functions, FUNCTIONS_REVISION)}'),
+       ('works_with', '${SERVES_FROM}'), ('id', gen_random_uuid()::text)
      ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE excluded.key <> 'id';`,
   ];
   return steps.join("\n");
@@ -111,19 +124,23 @@ async function versionsOf(session: Session, { name }: SchemaName): Promise<Versi
     SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = '${name}'),
       EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE n.nspname = '${name}' AND c.relname = 'meta')`);
-  if (there === undefined || !isTrue(there, 0)) return { tables: null, functions: 0 };
-  if (!isTrue(there, 1)) return { tables: 0, functions: 0 };
+  if (there === undefined || !isTrue(there, 0)) return NOTHING_YET;
+  if (!isTrue(there, 1)) return { ...NOTHING_YET, tables: 0 };
   const [row] = await session.script(`
     SELECT coalesce((SELECT value::integer FROM holdfast.meta WHERE key = 'schema'), 0),
-      coalesce((SELECT value::integer FROM holdfast.meta WHERE key = 'functions'), 0)`);
+      coalesce((SELECT value::integer FROM holdfast.meta WHERE key = 'functions'), 0),
+      (SELECT value::integer FROM holdfast.meta WHERE key = 'works_with')`);
   if (row === undefined) throw new Error("a statement without a row");
-  return { tables: number(row, 0), functions: number(row, 1) };
+  return { tables: number(row, 0), functions: number(row, 1), servesFrom: numberOrNull(row, 2) };
 }
 
-function isUpToDate({ tables, functions }: Versions): boolean {
+function isUpToDate({ tables, functions, servesFrom }: Versions): boolean {
   if ((tables ?? 0) > MIGRATIONS.length) {
+    // A newer Holdfast has added to it, and says whether this one can still work with it.
+    if (servesFrom !== null && servesFrom <= MIGRATIONS.length) return true;
+    const needs = servesFrom === null ? "a newer one" : `version ${servesFrom} or newer`;
     throw new StoreOpenError(
-      `a newer Holdfast wrote this database (schema ${tables}, this one knows up to ${MIGRATIONS.length}): upgrade the holdfast package here, or use another schema`,
+      `a newer Holdfast wrote this database: its schema is version ${tables} and needs code of ${needs}, this one has version ${MIGRATIONS.length}: upgrade the holdfast package here, or use another schema`,
     );
   }
   return tables === MIGRATIONS.length && functions >= FUNCTIONS_REVISION;

@@ -2,7 +2,13 @@
  * From a URL (or the caller's own pool) to a database with our schema in it. Whatever is wrong with
  * the place becomes one error that says what to do.
  */
-import { HoldfastError, InvalidOptionError, StoreOpenError } from "../../core/errors.ts";
+import {
+  HoldfastError,
+  InvalidOptionError,
+  StoreOpenError,
+  StoreUnavailableError,
+} from "../../core/errors.ts";
+import { addressOf, causeWords, databaseNameOf } from "../shared/place-words.ts";
 import type { Clock } from "./clock.ts";
 import { Database, type Session } from "./database.ts";
 import { migrate } from "./migrations.ts";
@@ -82,7 +88,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     return { db, pool, facts, release };
   } catch (error) {
     await release().catch(() => {});
-    throw openError(error, options.schema);
+    throw openError(error, options);
   }
 }
 
@@ -160,11 +166,34 @@ function isUrl(url: unknown): boolean {
   return typeof url === "string" && /^postgres(ql)?:/.test(url);
 }
 
-function openError(error: unknown, schema: SchemaName): unknown {
+function openError(error: unknown, { place, schema }: OpenOptions): unknown {
+  if (error instanceof StoreUnavailableError) return awayOrWrong(error, place);
   if (error instanceof HoldfastError) return error;
   const detail = error instanceof Error ? error.message : String(error);
   const advice = adviceFor(error, schema);
   return advice === null ? error : new StoreOpenError(`${advice} (${detail})`, { cause: error });
+}
+
+/** A server that does not answer may be back soon; a user or a database that is not there is for a person to mend. */
+function awayOrWrong(error: StoreUnavailableError, place: PostgresPlace): HoldfastError {
+  const isOurs = "url" in place;
+  const at = isOurs ? `PostgreSQL at ${addressOf(place.url)}` : "PostgreSQL";
+  const database = isOurs ? `"${databaseNameOf(place.url)}"` : "of this pool";
+  const said = causeWords(error.cause);
+  const code = codeOf(error.cause) ?? "";
+  if (code.startsWith("3D")) {
+    const message = `${at} has no database ${database}: create it (CREATE DATABASE), or correct its name (${said})`;
+    return new StoreOpenError(message, { cause: error.cause });
+  }
+  if (code.startsWith("28")) {
+    const message = `${at} does not let this user in: check user, password and pg_hba.conf (${said})`;
+    return new StoreOpenError(message, { cause: error.cause });
+  }
+  if (!isOurs || error.cause === undefined) return error;
+  return new StoreUnavailableError(
+    `${at} cannot be reached (${said}): is it running there? ${error.message}`,
+    error,
+  );
 }
 
 function adviceFor(error: unknown, { name }: SchemaName): string | null {

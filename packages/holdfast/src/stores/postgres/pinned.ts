@@ -1,3 +1,5 @@
+import { clockUs } from "./clock.ts";
+
 /**
  * Settings for the functions on the hot path. Their plans are made once per connection, with no look
  * at statistics, and every table is reached through an index: a plan that was made while a table was
@@ -26,4 +28,4 @@ export function bodyOf(row: string): string {
 }
 
 /** `v_us` and `v_now` of every function: the database's clock, never behind what was seen before. */
-export const CLOCK_US = "greatest(holdfast.clock_us(), p_seen)";
+export const CLOCK_US = clockUs("p_seen");

@@ -13,7 +13,7 @@ import { heardBy } from "../shared/wakeup-message.ts";
 import { Wakeups } from "../shared/wakeups.ts";
 import { adopt } from "./adopt.ts";
 import type { OperateOptions, Operated } from "./change-each.ts";
-import { Clock, msOf } from "./clock.ts";
+import { Clock, clockUs, msOf } from "./clock.ts";
 import { count, countDead, place } from "./count.ts";
 import type { Database } from "./database.ts";
 import { disown } from "./disown.ts";
@@ -63,7 +63,7 @@ export type PostgresStoreOptions = PostgresPlace & {
   readonly remembersMs?: number;
 };
 
-const NOW = "SELECT greatest(holdfast.clock_us(), $1)";
+const NOW = `SELECT ${clockUs("$1::bigint")}`;
 const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
 const QUEUES = "SELECT name FROM holdfast.queue";
 

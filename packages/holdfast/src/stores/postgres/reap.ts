@@ -38,7 +38,8 @@ ${PINNED}
 AS $$
 BEGIN
   mark := (SELECT h.clock FROM holdfast.head h WHERE h.one);
-  now_us := greatest(${CLOCK_US}, mark);
+  p_seen := greatest(p_seen, mark);
+  now_us := ${CLOCK_US};
   is_any := EXISTS (SELECT 1 FROM holdfast.leased l WHERE l.until <= now_us / 1000);
   is_due := now_us / 1000 >= (
     SELECT d.run_at FROM holdfast.delayed d ORDER BY d.run_at, d.seq LIMIT 1);

@@ -1,7 +1,7 @@
 import { InvalidCursorError } from "../../core/errors.ts";
 import type { StoredRecord, Swap, SwapResult } from "../../core/records.ts";
 import { fromSortable, sortable } from "../../core/sortable-key.ts";
-import { msOf, wholeMs, type Clock } from "./clock.ts";
+import { clockMs, msOf, wholeMs, type Clock } from "./clock.ts";
 import type { Row } from "./database.ts";
 import { CLOCK_US, PINNED } from "./pinned.ts";
 import type { Asker } from "./queue-book.ts";
@@ -75,7 +75,7 @@ END $$;
 `;
 
 const SWAP = "SELECT * FROM holdfast.swap($1, $2, $3, $4, $5)";
-const NOW = "greatest(holdfast.clock_us() / 1000, $1)";
+const NOW = clockMs("$1");
 const VISIBLE = "value IS NOT NULL AND (expires_at IS NULL OR expires_at > n.at)";
 const READ = `
   SELECT key, version, expires_at, value

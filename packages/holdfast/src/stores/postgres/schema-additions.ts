@@ -100,3 +100,8 @@ CREATE INDEX tally_slot ON holdfast.tally (slot) WHERE slot > 0;
 CREATE INDEX tally_zero ON holdfast.tally (used_at) WHERE slot = 0 AND ready = 0 AND delayed = 0
   AND succeeded = 0 AND dead = 0 AND cancelled = 0;
 `;
+
+/** Where the store's clock and the server's stood when the server's was found behind; see `clock.ts`. */
+export const STEADY_CLOCK = `
+ALTER TABLE holdfast.head ADD COLUMN ahead_mark bigint, ADD COLUMN ahead_host bigint;
+`;

@@ -7,7 +7,8 @@
  * settled here (null: all of them) and which queues may have got room under a cap.
  */
 import { keyOfBody } from "./keys.ts";
-import { CLOCK_US, eachOf, PINNED } from "./pinned.ts";
+import { clockUs } from "./clock.ts";
+import { eachOf, PINNED } from "./pinned.ts";
 import { countUp } from "./tally.ts";
 
 /** Of a lease `l`: at its first attempt, without a past, and nobody wants it to stop. */
@@ -52,7 +53,7 @@ DECLARE
   v_keyed bigint[];
   v_capped integer[];
 BEGIN
-  now_us := ${CLOCK_US};
+  now_us := ${clockUs("p_seen", "NOT p_is_late")};
   v_now := now_us / 1000;
   IF p_result IS NULL AND p_dropped IS NULL AND p_discard IS NULL THEN
     -- One that changes between the look and the delete is left alone: it takes the long way.

@@ -5,7 +5,7 @@
  * It is begun and committed by `database.ts`, or for `within(tx)` by the caller.
  */
 import type { FinishedStatus } from "../../core/job.ts";
-import { msOf, type Clock } from "./clock.ts";
+import { clockUs, msOf, type Clock } from "./clock.ts";
 import type { Row, Session, Value } from "./database.ts";
 import { number } from "./row-values.ts";
 
@@ -90,8 +90,8 @@ export class Transaction {
 }
 
 /** In a script, which has no values: what was seen is put in as a number. */
-export function clockSql({ seen }: Clock): string {
-  return `greatest(holdfast.clock_us(), ${seen})`;
+export function clockSql({ seen }: Clock, notes = true): string {
+  return clockUs(`${seen}::bigint`, String(notes));
 }
 
 function noCounts(): Counts {

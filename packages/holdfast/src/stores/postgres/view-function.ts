@@ -2,6 +2,7 @@
  * Jobs as they are seen, put together inside the database from body, place and past, as JSON: one plan
  * for all. As a plain statement this was planned anew for every look, which took longer than looking.
  */
+import { clockUs } from "./clock.ts";
 import { bodyOf, eachOf, PINNED } from "./pinned.ts";
 
 /** What a view is made of: a name in it, and where it stands. */
@@ -89,7 +90,7 @@ LANGUAGE plpgsql STABLE
 ${PINNED}
 AS $$
 DECLARE
-  v_now bigint := greatest(holdfast.clock_us(), p_seen) / 1000;
+  v_now bigint := (${clockUs("p_seen", "false")}) / 1000;
 BEGIN
   IF p_ids IS NOT NULL THEN
     p_seqs := ARRAY(SELECT j.seq FROM holdfast.job j WHERE j.id = ANY (p_ids));

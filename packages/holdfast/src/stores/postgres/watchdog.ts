@@ -57,6 +57,21 @@ export class Watchdog {
     };
   }
 
+  /**
+   * Stops what a backend does for a call that was given up: else it may still commit, minutes later. If
+   * the server cannot be reached, it is as it was before: the call may have happened.
+   */
+  async cancel(client: ClientLike): Promise<void> {
+    const { processID: pid } = client as { readonly processID?: unknown };
+    if (!this.#canLook || typeof pid !== "number") return;
+    const beside = await connectBeside(this.#pool, ANSWER_WITHIN_MS);
+    try {
+      await askWithin(beside, `SELECT pg_cancel_backend(${pid})`, ANSWER_WITHIN_MS);
+    } finally {
+      beside.destroy();
+    }
+  }
+
   /** Is the backend gone, or has it been waiting for us all the time while we wait for it? */
   async #hasEnded(pid: number): Promise<boolean> {
     const client = await connectBeside(this.#pool, ANSWER_WITHIN_MS);

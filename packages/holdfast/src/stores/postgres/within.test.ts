@@ -123,6 +123,25 @@ describe("a caller's transaction that stays open", () => {
     expect(await countsOf(store)).toMatchObject({ ready: 1, processing: 1 });
   });
 
+  it("loses nothing of one call by the failure of another beside it", async () => {
+    await insertSome(store, 1);
+    const leased = await takeOne(store);
+    await takeBusyKey();
+    const spawn = [newJob({ dedupe: key("busy") })];
+    const jobs = newJobs(3);
+    const [, settled, ...inserted] = await Promise.allSettled([
+      ...[
+        inside.insert(jobs.slice(0, 1)),
+        inside.settle([settlement(leased, succeed(), { spawn })]),
+      ],
+      ...[inside.insert(jobs.slice(1, 2)), store.within?.(tx).insert(jobs.slice(2))],
+    ]);
+    expect(settled).toMatchObject({ reason: expect.any(KeyBusyError) as KeyBusyError });
+    expect(inserted.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+    await tx.query("COMMIT");
+    expect(await countsOf(store)).toMatchObject({ ready: 3, processing: 1 });
+  });
+
   it("is told of a key that another one is taking, and goes on", async () => {
     await takeBusyKey();
     const jobs = [newJob({ dedupe: key("new") }), newJob({ dedupe: key("busy") }), newJob()];

@@ -8,11 +8,13 @@
  */
 import { NotInTransactionError, StoreUnavailableError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
-import type { Settlement, WithinTransaction } from "../../core/store.ts";
+import type { JobRef, Settlement, WithinTransaction } from "../../core/store.ts";
 import { Session, type DatabaseOptions } from "./database.ts";
 import { insert } from "./insert.ts";
+import { get } from "./job-view.ts";
 import { CallersTransaction } from "./callers-transaction.ts";
-import { isClientLike, transactionStatus } from "./pool-like.ts";
+import { ExecutorClient, isExecutor } from "./executor-client.ts";
+import { connectionOf, isClientLike, transactionStatus, type ClientLike } from "./pool-like.ts";
 import { codeOf, storeError } from "./postgres-error.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { number, textOrNull } from "./row-values.ts";
@@ -43,11 +45,14 @@ const WRONG: Readonly<Record<string, string>> = {
 };
 
 export function within(tx: unknown, options: WithinOptions): WithinTransaction {
+  const given: unknown = isExecutor(tx) ? new ExecutorClient(tx, options.pool) : tx;
   // A pool looks like a connection, but each of its queries may go to another one.
-  if (!isClientLike(tx) || "totalCount" in tx) {
-    throw notInTransaction("is not a connection of pg: give the client on which BEGIN was sent");
+  if (!isClientLike(given) || "totalCount" in given) {
+    throw notInTransaction(
+      "is not a connection of pg: give the client on which BEGIN was sent, or a function that runs a statement in your transaction",
+    );
   }
-  const client = tx;
+  const client: ClientLike = given;
   const transaction = CallersTransaction.on(client);
   if (!transaction.isOpen())
     throw notInTransaction("is not inside a transaction: send BEGIN first");
@@ -61,13 +66,20 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
 
   async function run<T>(work: (inner: Transaction) => Promise<T>): Promise<T> {
     options.mustBeOpen();
-    if (!transaction.isOpen()) throw notInTransaction("has ended: call within again in a new one");
-    mustWork();
     const { deadlineMs } = options;
-    const working = step(session, work, { ...options, watch });
+    const progress = { mayHaveHappened: false, isLate: false };
+    const working = inTurn(connectionOf(client) ?? (tx as object), async () => {
+      if (progress.isLate) throw new Error("its caller has given up");
+      if (!transaction.isOpen())
+        throw notInTransaction("has ended: call within again in a new one");
+      mustWork();
+      progress.mayHaveHappened = true;
+      return step(session, work, { ...options, watch });
+    });
     return withDeadline(working, deadlineMs, () => {
+      progress.isLate = true;
       const message = `PostgreSQL did not answer within ${deadlineMs} ms`;
-      return new StoreUnavailableError(message, { mayHaveHappened: true });
+      return new StoreUnavailableError(message, progress);
     });
   }
 
@@ -104,8 +116,27 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
         return plain.resultsWith(results);
       });
     },
+    async get(refs: readonly JobRef[]) {
+      return refs.length === 0 ? [] : run((inner) => get(inner, refs, options.clock));
+    },
     isOpen: () => transaction.isOpen(),
   };
+}
+
+/** By connection, or by the function that stands for one: the last call. */
+const calls = new WeakMap<object, Promise<unknown>>();
+
+/**
+ * Calls in one transaction take turns. Their savepoints have one name: side by side, the rollback of one
+ * would undo what another was told is stored.
+ */
+function inTurn<T>(transaction: object, call: () => Promise<T>): Promise<T> {
+  const turn = (calls.get(transaction) ?? Promise.resolve()).then(call);
+  calls.set(
+    transaction,
+    turn.catch(() => {}),
+  );
+  return turn;
 }
 
 /** One call is all or none, also if the caller catches its error and commits the rest. */
@@ -134,7 +165,7 @@ async function join(
   session: Session,
   { clock, remembersMs, id }: WithinOptions,
 ): Promise<Transaction> {
-  const look = `SELECT ${clockSql(clock)}, (SELECT value FROM holdfast.meta WHERE key = 'id')`;
+  const look = `SELECT ${clockSql(clock, false)}, (SELECT value FROM holdfast.meta WHERE key = 'id')`;
   const [row] = await session
     .script(`SAVEPOINT holdfast_within; ${look}`)
     .catch((error: unknown) => {

@@ -9,6 +9,8 @@ export type Reply = Buffer | string | number | null | readonly Reply[];
 
 export interface ClientLike {
   readonly status: string;
+  /** Where it connects to, for messages. */
+  readonly options?: object;
   /** True of a client of Redis Cluster. */
   readonly isCluster?: boolean;
   callBuffer(command: string, ...args: Arg[]): Promise<unknown>;

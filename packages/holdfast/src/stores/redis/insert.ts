@@ -20,7 +20,7 @@ export interface InsertHow {
   readonly server: Server;
   readonly queues: QueueBook;
   readonly touched: Touched;
-  /** New jobs are on their way to the server. */
+  /** New jobs are on their way to the server: what is sent from now on arrives behind them. */
   readonly onSent?: () => void;
 }
 
@@ -118,12 +118,8 @@ async function addJobs<Job extends { readonly id: string; readonly queue: string
 
   async function addBatch(batch: readonly number[], slot: readonly string[]): Promise<void> {
     const own = batch.flatMap((index) => jobs[index] ?? []);
-    const asking = server.onQueues(adding.script, slot, [
-      ...[...adding.head, flag(asks.inScript)],
-      ...adding.args(own, slot),
-    ]);
-    how.onSent?.();
-    const reply = await asking;
+    const args = [...adding.head, flag(asks.inScript), ...adding.args(own, slot)];
+    const reply = await server.onQueues(adding.script, slot, args, how.onSent);
     const [made, woken, refused] = list(reply);
     how.touched.wake(woken, slot);
     await queues.made(named(made, slot));

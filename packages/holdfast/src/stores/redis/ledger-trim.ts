@@ -51,7 +51,9 @@ async function trimTooMany(
   if (most <= 0) return 0;
   const oldest = await Promise.all(
     roots.map(async (root, index) => {
-      const found = list(await server.command("ZRANGE", listed(root), 0, most - 1, "WITHSCORES"));
+      const reply = await server.command("ZRANGE", listed(root), 0, most - 1, "WITHSCORES");
+      // Pairs, or one after another: by the protocol that the client speaks.
+      const found = list(reply).flatMap((item) => (Array.isArray(item) ? list(item) : [item]));
       return rows(found, 2).map(([member, at]) => ({
         index,
         member: text(member),

@@ -2,8 +2,9 @@
  * From a URL (or the caller's own client) to a server that we can use. Whatever is wrong with the place
  * becomes one error that says what to do.
  */
-import { InvalidOptionError, StoreOpenError } from "../../core/errors.ts";
+import { InvalidOptionError, StoreOpenError, StoreUnavailableError } from "../../core/errors.ts";
 import { isClientLike, type ClientLike } from "./client-like.ts";
+import { codeOf } from "./redis-error.ts";
 import { askFacts, type ServerFacts } from "./server-facts.ts";
 import { Server, type ServerOptions } from "./server.ts";
 
@@ -95,8 +96,16 @@ async function use(
     return { server, client, facts, release };
   } catch (error) {
     release();
-    throw error;
+    throw openError(error);
   }
+}
+
+/** A password or a right that is missing is for a person to mend: trying again would hide it. */
+function openError(error: unknown): unknown {
+  if (!(error instanceof StoreUnavailableError)) return error;
+  const code = codeOf(error.cause);
+  if (code === null || !["NOAUTH", "WRONGPASS", "NOPERM"].includes(code)) return error;
+  return new StoreOpenError(error.message, { cause: error.cause });
 }
 
 type Make = new (...args: readonly unknown[]) => ClientLike;

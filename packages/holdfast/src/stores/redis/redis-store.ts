@@ -139,7 +139,8 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
     try {
       return await work({ server: now.server, queues: now.queues, touched }, now);
     } finally {
-      wakeups.done(touched.woken, touched.finished, touched.added);
+      const { woken, finished, added, expected } = touched;
+      wakeups.done(woken, finished, added, expected);
     }
   }
 
@@ -177,6 +178,8 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
           if (delayMs <= 0 && runAt === null) due.add(queue);
         }
         const onSent = (): void => wakeups.expected([...due]);
+        // In a cluster a call may be sent elsewhere on its way, and the next one overtake it.
+        if (!how.server.isCluster) how.touched.expected = due;
         return insert({ ...how, onSent }, jobs, evenIfFull);
       }),
     adopt: async (jobs) => write(async (how) => (jobs.length === 0 ? [] : adopt(how, jobs))),

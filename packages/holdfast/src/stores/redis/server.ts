@@ -84,10 +84,11 @@ export class Server {
     name: ScriptName,
     queues: readonly string[],
     args: readonly Arg[],
+    onSent?: () => void,
   ): Promise<Reply> {
     const bases = queues.map((queue) => this.keys.base(queue));
     const root = this.isCluster ? (bases[0] ?? this.keys.home) : this.keys.home;
-    return this.#run(name, [`${root}m`, ...bases], args);
+    return this.#run(name, [`${root}m`, ...bases], args, onSent);
   }
 
   /** Runs a script on what belongs to no queue, or on what is kept beside one. */
@@ -104,17 +105,24 @@ export class Server {
     while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight.keys());
   }
 
-  async #run(name: ScriptName, keys: readonly string[], args: readonly Arg[]): Promise<Reply> {
-    return this.#tracked(this.#runOnce(name, [keys.length, ...keys, this.#clock(), ...args]));
+  async #run(
+    name: ScriptName,
+    keys: readonly string[],
+    args: readonly Arg[],
+    onSent?: () => void,
+  ): Promise<Reply> {
+    const all = [keys.length, ...keys, this.#clock(), ...args];
+    return this.#tracked(this.#runOnce(name, all, onSent));
   }
 
-  async #runOnce(name: ScriptName, args: readonly Arg[]): Promise<Reply> {
+  /** `onSent`: it is on its way; what is sent from now on arrives behind it. Again, if it is sent again. */
+  async #runOnce(name: ScriptName, args: readonly Arg[], onSent?: () => void): Promise<Reply> {
     const { source, sha } = script(name);
     try {
-      return await this.#sent(() => this.#call("EVALSHA", [sha, ...args]));
+      return await this.#sent(() => this.#call("EVALSHA", [sha, ...args], onSent));
     } catch (error) {
       if (codeOf((error as Error).cause ?? error) !== "NOSCRIPT") throw error;
-      return this.#sent(() => this.#call("EVAL", [source, ...args]));
+      return this.#sent(() => this.#call("EVAL", [source, ...args], onSent));
     }
   }
 
@@ -123,9 +131,10 @@ export class Server {
     return now === null ? "" : String(Math.floor(now() * 1_000));
   }
 
-  async #call(command: string, args: readonly Arg[]): Promise<Reply> {
+  async #call(command: string, args: readonly Arg[], onSent?: () => void): Promise<Reply> {
     const { client, wait } = this.#options;
     const answer = client.callBuffer(command, ...args);
+    onSent?.();
     if (wait === null || !command.startsWith("EVAL")) return (await answer) as Reply;
     // On the same connection, so it speaks of what was written just before.
     const copies = client.callBuffer("WAIT", wait.replicas, wait.timeoutMs);

@@ -8,6 +8,8 @@ export class Touched {
   readonly finished: string[] = [];
   /** So many jobs were inserted, and nothing else has made any ready. */
   added: number | undefined;
+  /** Who waits for these in this process was told when the jobs were sent. */
+  expected: ReadonlySet<string> | undefined;
 
   wake(numbers: Reply | undefined, queues: readonly string[]): void {
     for (const queue of named(numbers, queues)) this.woken.add(queue);

@@ -82,6 +82,35 @@ describe("wakeups", () => {
     await store.close();
   });
 
+  it("come once for a job of this process: who asked behind it is not told again", async () => {
+    const store = redisStore({ url: server.url });
+    await store.open();
+    await take(store, 50);
+    const heard: Wakeup[] = [];
+    store.onWakeup((wakeup) => void heard.push(wakeup));
+    await insertOne(store);
+    await take(store, 1);
+    expect(heard).toEqual([{ queues: [QUEUE], finished: [] }]);
+    await store.close();
+  });
+
+  it("come again when the job had to be sent again", async () => {
+    const admin = new Redis(server.url);
+    const store = redisStore({ url: server.url });
+    await store.open();
+    await take(store, 50);
+    const leasings: Promise<LeaseReply>[] = [];
+    store.onWakeup(() => void leasings.push(store.lease(leaseRequest(1))));
+    // The server knows no scripts any more: what was sent is refused and sent again, in full.
+    await admin.script("FLUSH");
+    const { id } = await insertOne(store);
+    const leased = (await Promise.all(leasings)).flatMap(({ jobs }) => jobs);
+    expect(leasings.length).toBeGreaterThan(1);
+    expect(leased.map((job) => job.id)).toEqual([id]);
+    await store.close();
+    admin.disconnect();
+  });
+
   it("are made up for after the listening connection was cut", async () => {
     const admin = new Redis(server.url);
     const store = redisStore({ url: server.url });

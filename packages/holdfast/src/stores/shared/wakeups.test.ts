@@ -45,6 +45,19 @@ describe("wakeups", () => {
     await wakeups.close();
   });
 
+  it("that were expected go to other processes only", async () => {
+    const sent: Wakeup[] = [];
+    const heard: Wakeup[] = [];
+    const wakeups = new Wakeups();
+    wakeups.open(async (wakeup) => void sent.push(wakeup));
+    wakeups.listen((wakeup) => void heard.push(wakeup));
+    wakeups.done(["a", "b"], [], undefined, new Set(["a"]));
+    await turn();
+    expect(heard).toEqual([{ queues: ["b"], finished: [] }]);
+    await wakeups.close();
+    expect(sent).toEqual([{ queues: ["a", "b"], finished: [] }]);
+  });
+
   it("of work on its way are for this process only", async () => {
     const sent: Wakeup[] = [];
     const heard: Wakeup[] = [];

@@ -64,13 +64,23 @@ export class Wakeups {
     this.#deliverSoon();
   }
 
-  /** After something was done by this process. `added`: so many jobs were inserted, and that was all. */
-  done(queues: Iterable<string>, finished: readonly string[], added?: number): void {
+  /**
+   * After something was done by this process. `added`: so many jobs were inserted, and that was all. `expected`:
+   * of these queues our own listeners were told when the work was sent, and have asked behind it. To tell them
+   * again would make them ask again for nothing, and the next job would wait for that answer.
+   */
+  done(
+    queues: Iterable<string>,
+    finished: readonly string[],
+    added?: number,
+    expected?: ReadonlySet<string>,
+  ): void {
     const woken = [...queues];
-    this.#near.add(woken, finished);
+    const untold = expected === undefined ? woken : woken.filter((queue) => !expected.has(queue));
+    this.#near.add(untold, finished);
     this.#far.add(woken, finished, added);
-    if (this.#near.isEmpty) return;
     this.#deliverSoon();
+    if (this.#far.isEmpty) return;
     if (this.#gathering !== null || this.#tell === null) return;
     const sendFar = (): void => void this.#sendFar();
     if (this.#listeners.size === 0) setImmediate(sendFar);

@@ -25,6 +25,9 @@ const LONGEST_LINE = 4 * 1024 * 1024;
 /** A peer that does not read is told no more: it polls. */
 const MOST_UNREAD_BYTES = 1024 * 1024;
 
+/** Others remember for twice as long that somebody waits: see `committer.ts`. */
+const TELL_EVERY_MS = 50;
+
 export interface WakeSocketOptions {
   readonly file: string;
   readonly onWakeup: (wakeup: Wakeup) => void;
@@ -90,7 +93,7 @@ export class WakeSocket {
   /** Asks the others to let go of the write lock for a moment; not more often than they can heed. */
   tellWaiting(): void {
     const now = performance.now();
-    if (now - this.#toldWaitingAt < 20) return;
+    if (now - this.#toldWaitingAt < TELL_EVERY_MS) return;
     this.#toldWaitingAt = now;
     for (const peer of this.#peers) write(peer, { waiting: true });
   }

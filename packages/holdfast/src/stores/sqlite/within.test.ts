@@ -4,11 +4,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, it } from "vitest";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { ClosedError, NotInTransactionError, StoreUnavailableError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
 import type { Store, WithinTransaction } from "../../core/store.ts";
-import { newJob } from "../../testing/conformance/new-job.ts";
+import { key, newJob } from "../../testing/conformance/new-job.ts";
+import { settlement, succeed } from "../../testing/conformance/settling.ts";
+import { leaseRequest } from "../../testing/conformance/take.ts";
 import type { DatabaseLike } from "./database-like.ts";
 import { sqliteStore } from "./index.ts";
 
@@ -62,6 +64,48 @@ describe("a caller's own SQLite transaction", () => {
     await inside().insert([newJob()]);
     tx.exec("COMMIT");
     assert.deepEqual(await woken, ["mail"]);
+  });
+
+  it("that is open for a minute is still seen to end, and what finished in it is told", async () => {
+    const job = newJob();
+    await store.insert([job]);
+    const [leased] = (await store.lease(leaseRequest(1))).jobs;
+    assert.ok(leased);
+    const finished: string[] = [];
+    store.onWakeup((wakeup) => void finished.push(...wakeup.finished));
+    vi.useFakeTimers({ toFake: ["setTimeout", "setImmediate", "performance"] });
+    try {
+      tx.exec("BEGIN IMMEDIATE");
+      const open = inside();
+      await open.settle([settlement(leased, succeed())]);
+      await vi.advanceTimersByTimeAsync(60_000);
+      assert.deepEqual([open.isOpen(), finished], [true, []]);
+      tx.exec("COMMIT");
+      await vi.advanceTimersByTimeAsync(1_000);
+      assert.deepEqual([open.isOpen(), finished], [false, [job.id]]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("is not waited for by those who look, and looking is all that a duplicate needs", async () => {
+    const job = newJob({ dedupe: key("k") });
+    await store.insert([job]);
+    const { jobs } = await store.lease(leaseRequest(1));
+    await store.settle(jobs.map((one) => settlement(one, succeed('{"sent":true}'))));
+    // Whatever would wait for the caller's transaction fails at once.
+    const impatient = sqliteStore({ file: join(folder, "jobs.db"), busyDeadlineMs: 0 });
+    await impatient.open();
+    tx.exec("BEGIN IMMEDIATE; INSERT INTO invoice VALUES (1)");
+    const [result] = (await impatient.within?.(tx).insert([newJob({ dedupe: key("k") })])) ?? [];
+    assert.equal(result?.outcome, "duplicate");
+    const [found] = await impatient.get([job]);
+    assert.ok(found !== null && found !== undefined && found !== "pruned");
+    assert.equal(found.result, '{"sent":true}');
+    assert.equal((await impatient.find({}, { limit: 1 })).jobs.length, 1);
+    assert.equal((await impatient.count()).length, 1);
+    tx.exec("COMMIT");
+    await impatient.close();
   });
 
   it("is not spoilt by a call that fails", async () => {

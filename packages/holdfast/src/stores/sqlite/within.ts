@@ -103,10 +103,13 @@ function undo(connection: Connection): void {
   }
 }
 
-/**
- * Nobody tells us when the caller commits, so we look: soon and then less and less often, about a
- * minute in all. Whoever has a transaction open longer than that leaves it to the poll.
- */
+/** Looks at a transaction of the caller's follow each other after this part of the time it is open. */
+const LOOK_AGAIN_AFTER = 0.1;
+const LOOK_AT_LEAST_EVERY_MS = 1_000;
+/** Then it is left to the poll. */
+const WATCHED_FOR_MS = 600_000;
+
+/** Nobody tells us when the caller commits, so we look: soon, and then less and less often. */
 class EndWatch {
   readonly #theirs: CallersTransaction;
   readonly #onEnded: WithinOptions["onEnded"];
@@ -128,10 +131,11 @@ class EndWatch {
     this.#finished.push(...tx.finishedJobs);
     if (this.#isWatching || this.#queues.size + this.#finished.length === 0) return;
     this.#isWatching = true;
-    setImmediate(() => this.#look(0));
+    const since = performance.now();
+    setImmediate(() => this.#look(since, 0));
   }
 
-  #look(looks: number): void {
+  #look(since: number, looks: number): void {
     if (!this.#theirs.isOpen()) {
       this.#isWatching = false;
       const added = this.#added > 0 ? this.#added : undefined;
@@ -139,10 +143,15 @@ class EndWatch {
       this.#queues.clear();
       this.#finished.length = 0;
       this.#added = 0;
-    } else if (looks < 10) {
-      setImmediate(() => this.#look(looks + 1));
-    } else if (looks < 100) {
-      setTimeout(() => this.#look(looks + 1), Math.min(1_000, looks)).unref();
+      return;
     }
+    if (looks < 10) {
+      setImmediate(() => this.#look(since, looks + 1));
+      return;
+    }
+    const openMs = performance.now() - since;
+    const waitMs = Math.max(5, Math.min(LOOK_AT_LEAST_EVERY_MS, LOOK_AGAIN_AFTER * openMs));
+    if (openMs > WATCHED_FOR_MS) this.#isWatching = false;
+    else setTimeout(() => this.#look(since, looks + 1), waitMs).unref();
   }
 }

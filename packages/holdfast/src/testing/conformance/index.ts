@@ -9,6 +9,7 @@
  * storeConformance({ describe, it, place: async () => ({ open, advance, dispose }) });
  * ```
  */
+import { checkFunction, checkOptions } from "../../core/option-checks.ts";
 import { adopt } from "./adopt.ts";
 import { attempts } from "./attempts.ts";
 import { cancel } from "./cancel.ts";
@@ -64,6 +65,7 @@ export interface ConformanceOptions {
   readonly skip?: readonly { readonly reason: string; readonly tests: readonly string[] }[];
 }
 
+const OPTIONS = ["describe", "it", "place", "transactions", "rewinds", "skip"];
 const EVERYWHERE: readonly Chapter[] = [
   laws,
   life,
@@ -102,6 +104,8 @@ const EVERYWHERE: readonly Chapter[] = [
 ];
 
 export function storeConformance(options: ConformanceOptions): void {
+  checkOptions("storeConformance", options, OPTIONS);
+  for (const name of ["describe", "it", "place"] as const) checkFunction(name, options[name]);
   const declared = {
     transactions: options.transactions ?? false,
     rewinds: options.rewinds ?? false,

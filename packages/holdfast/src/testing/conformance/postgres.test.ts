@@ -12,6 +12,7 @@ describe("the PostgreSQL store", () => {
     describe,
     it,
     transactions: true,
+    rewinds: true,
     place: () => postgresPlace(schema),
   });
 });

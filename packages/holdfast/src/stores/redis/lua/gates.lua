@@ -37,7 +37,7 @@ local function open_lines(q, lines)
     line.weight, line.slots = tonumber(weights[index] or nil) or 1, cap and cap - active or FOREVER
     local ring = own and q.gc or q.g
     if held_until and held_until > now then
-      line.slots = 0
+      line.slots, q.has_parked = 0, true
       redis.call('ZREM', line.ring, group)
       redis.call('ZADD', own and q.gpc or q.gp, score_of(held_until), group)
     elseif line.slots <= 0 then

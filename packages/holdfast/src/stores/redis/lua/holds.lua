@@ -24,6 +24,7 @@ end
 
 local function save_holds(q, group, holds)
   local left, held_until, count = in_force(holds)
+  q.has_settings = nil
   if count == 0 then
     redis.call('HDEL', q.ho, group)
     redis.call('ZREM', q.hu, group)

@@ -36,6 +36,8 @@ local ids, members, taken_count, capped_taken = {}, {}, 0, 0
 
 -- Of one visit of the ring: lines that have given and move back, and lines that have nothing more.
 local moved, emptied, full = {}, {}, {}
+-- The only line of the ring has given all it had.
+local is_g_empty = false
 
 -- How many of the first so many fit into the bytes that are left. Sizes are asked for only where a job may
 -- be large: asking for all of them would cost a lease a seventh more.
@@ -108,7 +110,8 @@ end
 
 -- What is held for a time, and what was full under another cap, is looked at again.
 local function reopen_lines()
-  if redis.call('EXISTS', q.gp, q.gpc, q.gr) == 0 then return end
+  q.has_parked = redis.call('EXISTS', q.gp, q.gpc, q.gr) > 0
+  if not q.has_parked then return end
   for _, parked in ipairs({ q.gp, q.gpc }) do
     local over = redis.call('ZRANGEBYSCORE', parked, '-inf', text_of(now), 'LIMIT', 0, LET_IN)
     if #over > 0 then redis.call('ZREM', parked, unpack(over)) end
@@ -168,6 +171,7 @@ local function take_turns(left)
       taken = taken + got
       local pass = is_alone and line.pass or line.pass + got / line.weight
       if not is_alone and got > 0 then q.vt = math.max(q.vt, line.pass) end
+      if is_alone and is_last and line.ring == q.g then is_g_empty = true end
       if is_last or slots <= got then
         local gone = listed(emptied, line.ring)
         gone[#gone + 1] = line.group
@@ -206,6 +210,16 @@ if not q.held_until then
     if not is_more then break end
     left = left - taken
     put_away = put_away + useless
+  end
+end
+
+-- Of one line in one command.
+local function count_taken()
+  local group = next(q.taken)
+  if next(q.taken, group) ~= nil then
+    change_active(q, q.taken, 1)
+  else
+    redis.call('HINCRBY', q.la, group, q.taken[group])
   end
 end
 
@@ -292,7 +306,7 @@ if taken_count > 0 then
   redis.call('ZADD', q.a, unpack(leased))
   if #tried > 0 then redis.call('ZREM', q.rt, unpack(tried)) end
   note_lease(q, lease_until)
-  change_active(q, q.taken, 1)
+  count_taken()
   q.taken = {}
 end
 
@@ -302,6 +316,7 @@ end
 
 -- Is there a line in this half of the ring that may give something? In doubt there is.
 local function is_open(ring)
+  if ring == q.g and is_g_empty then return false end
   for visit = 0, PUT_AWAY / 100 do
     local lines = heads_in(ring, visit == 0 and 1 or 100)
     if #lines == 0 then return false end
@@ -316,6 +331,7 @@ end
 local function next_line_at()
   if not wants_capped and q.is_all_capped then return FOREVER end
   if is_open(q.g) or (wants_capped and q.has_caps and is_open(q.gc)) then return now end
+  if not q.has_parked then return FOREVER end
   -- Not all have been looked at again.
   if wants_capped and redis.call('EXISTS', q.gr) == 1 then return now end
   local held = redis.call('ZRANGE', q.gp, 0, 0, 'WITHSCORES')[2]

@@ -19,6 +19,7 @@ end
 
 local function patch_line(q, group, name, value)
   local key = name == 'weight' and q.lw or q.lm
+  q.has_settings = nil
   if key == q.lm then gate(q) end
   if value == '' then redis.call('HDEL', key, group) else redis.call('HSET', key, group, value) end
 end

@@ -55,7 +55,8 @@ end
 local function slot_freed(q)
   if q.wakes then return end
   local kept = kept_of(q)
-  if kept.max_active or kept.max_per_group or redis.call('EXISTS', q.lm) == 1 then q.wakes = true end
+  local is_capped = kept.max_active or kept.max_per_group
+  if is_capped or (has_settings(q) and redis.call('EXISTS', q.lm) == 1) then q.wakes = true end
 end
 
 local function leave_lease(q, group, member)

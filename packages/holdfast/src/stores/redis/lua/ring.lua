@@ -40,6 +40,7 @@ local function stand(q, group, pass)
   end
   local cap = own or kept.max_per_group
   local is_full = cap and (tonumber(redis.call('HGET', q.la, group)) or 0) >= cap
+  if is_full then q.has_settings = true end
   redis.call('ZADD', is_full and q.gf or own and q.gc or q.g, text_of(pass), group)
 end
 
@@ -76,9 +77,15 @@ local function gate(q)
   redis.call('HSET', q.m, 'gated', '1')
 end
 
+-- Most queues have no settings of lines and no full ones: one question for all.
+local function has_settings(q)
+  if q.has_settings == nil then q.has_settings = redis.call('EXISTS', q.lm, q.lw, q.ho, q.gf) > 0 end
+  return q.has_settings
+end
+
 -- Jobs of these lines have left.
 local function reopen_full(q, by_group)
-  if redis.call('EXISTS', q.gf) == 0 then return end
+  if not has_settings(q) or redis.call('EXISTS', q.gf) == 0 then return end
   local groups = {}
   for group in pairs(by_group) do groups[#groups + 1] = group end
   for index, pass in ipairs(redis.call('ZMSCORE', q.gf, unpack(groups))) do
@@ -96,7 +103,7 @@ local function drop_idle(q, groups)
   for _, group in ipairs(groups) do
     if redis.call('EXISTS', q.r .. group) == 0 then idle[#idle + 1] = group end
   end
-  if #idle > 0 and redis.call('EXISTS', q.lm, q.lw, q.ho) > 0 then
+  if #idle > 0 and has_settings(q) then
     for _, key in ipairs({ q.lm, q.lw, q.ho }) do
       local left = {}
       for index, found in ipairs(#idle > 0 and redis.call('HMGET', key, unpack(idle)) or {}) do
