@@ -105,7 +105,7 @@ describe("checking a server", () => {
   it("without saying which is refused in words", async () => {
     const check = checkRedis as (place?: unknown) => Promise<unknown>;
     for (const place of [undefined, null, {}, { url: 5 }]) {
-      await expect(check(place)).rejects.toThrow(/checkRedis takes { url }/);
+      await expect(check(place)).rejects.toThrow(/checkRedis takes/);
     }
   });
 });

@@ -68,7 +68,7 @@ async function pruneSome(
   const [deleted, isMore, forgotten] = list(await server.onQueues("prune", group, args));
   const gone = named(forgotten, group);
   await queues.forgotten(gone);
-  // That somebody waits there is forgotten too: who does asks again, and is known again.
+  // That workers wait there is forgotten too: they are told to ask again, and are known again.
   for (const queue of gone) touched.woken.add(queue);
   return { deleted: number(deleted), isMore: number(isMore) === 1 };
 }

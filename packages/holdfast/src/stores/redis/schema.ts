@@ -31,7 +31,7 @@ export async function openSchema(server: Server, queues: QueueBook): Promise<voi
   await server.command("HSET", head, "schema", SCHEMA, "serves", OLDEST_SERVED);
 }
 
-/** In steps, beside whoever works; two processes may do it at once. */
+/** In steps, while workers go on; two processes may do it at once. */
 async function upgrade(server: Server, queues: QueueBook): Promise<void> {
   for (const queue of await queues.all()) {
     let from = "-inf";
