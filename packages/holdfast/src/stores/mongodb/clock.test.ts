@@ -89,8 +89,8 @@ describe("a clock that was ahead and is put right", () => {
     const ahead = await putRight();
     for (const [after, passed] of [
       [10_000, 9_000],
+      [HOUR_MS / 2, 0.45 * HOUR_MS],
       [HOUR_MS, 0.9 * HOUR_MS],
-      [9 * HOUR_MS, 0.9 * 9 * HOUR_MS],
     ] as const) {
       world.now = ahead - HOUR_MS + after;
       expect(await world.store.now()).toBe(ahead + passed);
