@@ -9,7 +9,6 @@ import type { Store } from "../core/store.ts";
 import { LastAnswer } from "./last-answer.ts";
 import { Contact } from "./lease/contact.ts";
 import type { Logger } from "./logger.ts";
-import { reportFindings } from "./report-findings.ts";
 import { isRetryable } from "./retrying.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -91,14 +90,14 @@ export class WatchedStore {
   async #open(store: Store): Promise<void> {
     try {
       await store.open();
-      const { name, warnings = [] } = store.info();
-      for (const warning of warnings) this.#logger.warn(`${name}: ${warning}`);
     } catch (error) {
       this.lastAnswer.failed(error);
       throw error;
     }
-    if (!this.#wasOpened) reportFindings(store.info(), this.#logger);
+    if (this.#wasOpened) return;
     this.#wasOpened = true;
+    const { name, warnings = [] } = store.info();
+    for (const warning of warnings) this.#logger.warn(`${name}: ${warning}`);
   }
 
   #watchVerbs(target: () => object, names: readonly string[], prefix: string): object {
