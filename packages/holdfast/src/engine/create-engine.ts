@@ -75,7 +75,7 @@ export interface Engine {
 export function createEngine(options: EngineOptions, ready: () => Promise<void>): Engine {
   const { hasStore, runtime, logger, maxPayloadBytes } = options;
   const watched: WatchedStore = new WatchedStore({
-    ...{ store: options.store, runtime, logger },
+    ...{ store: options.store, hasStore, runtime, logger },
     longestGapMs: () => fleet.shortestOwnLeaseMs / 2,
   });
   const { store } = watched;

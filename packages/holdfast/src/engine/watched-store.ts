@@ -36,6 +36,8 @@ export interface VerbCalls {
 
 export interface WatchedStoreOptions {
   readonly store: Store;
+  /** False: it only stands in for one that no caller gave. Default true. */
+  readonly hasStore?: boolean;
   readonly runtime: Runtime;
   readonly logger: Logger;
   /** A longer gap between two answers is a break in contact. */
@@ -52,9 +54,11 @@ export class WatchedStore {
   readonly #runtime: Runtime;
   readonly #logger: Logger;
   #isAway = false;
+  readonly #hasStore: boolean;
   #wasOpened = false;
 
-  constructor({ store, runtime, logger, longestGapMs }: WatchedStoreOptions) {
+  constructor({ store, hasStore = true, runtime, logger, longestGapMs }: WatchedStoreOptions) {
+    this.#hasStore = hasStore;
     this.#runtime = runtime;
     this.#logger = logger;
     this.contact = new Contact({ longestGapMs });
@@ -94,7 +98,7 @@ export class WatchedStore {
       this.lastAnswer.failed(error);
       throw error;
     }
-    if (this.#wasOpened) return;
+    if (this.#wasOpened || !this.#hasStore) return;
     this.#wasOpened = true;
     const { name, warnings = [] } = store.info();
     for (const warning of warnings) this.#logger.warn(`${name}: ${warning}`);
