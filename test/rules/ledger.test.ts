@@ -81,7 +81,7 @@ describe.each(STORES)("the ledger of jobs on %s", (name) => {
   });
 
   it("without a ledger nothing is written, and asking for it says how to have one", async () => {
-    const process = world.process();
+    const process = world.process({ ledger: false });
     failing(process);
     await process.hf.enqueue("work", "hopeless");
     await process.hf.work();

@@ -3,6 +3,7 @@ import { isContract } from "./core/contract.ts";
 import { InvalidOptionError } from "./core/errors.ts";
 import type { LedgerStore } from "./core/ledger.ts";
 import { checkOptions, checkWhole } from "./core/option-checks.ts";
+import type { RedactOptions } from "./core/redact.ts";
 import type { Store } from "./core/store.ts";
 import type { EngineOptions } from "./engine/create-engine.ts";
 import type { ExtensionFactory } from "./engine/extension.ts";
@@ -19,9 +20,12 @@ export interface Settings<Jobs extends readonly AnyContract[]> {
   readonly jobs?: Jobs | undefined;
   /**
    * Where failures and audits are kept. `"store"`: with the jobs, in one step. Another store: carried
-   * there, once each, and no job waits for it. Default: nowhere but in each job's own history.
+   * there, once each, and no job waits for it. False: nowhere but in each job's own history. Default
+   * `"store"`.
    */
-  readonly ledger?: LedgerStore | "store" | undefined;
+  readonly ledger?: LedgerStore | "store" | false | undefined;
+  /** What is hidden in the ledger and in answers, besides keys with password, token, secret, key, authorization. */
+  readonly redact?: RedactOptions | undefined;
   readonly logger?: Logger | undefined;
   readonly retention?: RetentionOptions | undefined;
   /** Default 1 MiB. */
@@ -69,7 +73,7 @@ export type HoldfastOptions<
 
 const OPTIONS = [
   ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
-  ...["appVersion", "runtime", "extensions"],
+  ...["appVersion", "redact", "runtime", "extensions"],
 ];
 const MAX_SPOOLED = 100_000;
 const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
@@ -93,12 +97,13 @@ export function checkHoldfastOptions(
   return {
     store: store ?? noStore(),
     hasStore,
-    ledger,
+    ledger: ledger === false ? undefined : (ledger ?? (hasStore ? "store" : undefined)),
     isInline,
     spool: isInline || resilient === undefined ? null : checkSpool(resilient),
     jobs,
     logger,
     retention: options.retention,
+    redact: checkRedact(options.redact),
     maxPayloadBytes: checkWhole(
       "maxPayloadBytes",
       options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES,
@@ -148,13 +153,24 @@ function checkVersion(version: unknown): string | null {
   throw new InvalidOptionError("appVersion is a text of 1 to 100 characters, for example 2.4.1");
 }
 
+function checkRedact(redact: RedactOptions = {}): RedactOptions {
+  checkOptions("redact", redact, ["keys", "value"]);
+  const { keys = [], value } = redact;
+  const isList = Array.isArray(keys) && keys.every((key) => typeof key === "string" && key !== "");
+  if (!isList) throw new InvalidOptionError('redact.keys is a list of words: ["iban"]');
+  if (value !== undefined && typeof value !== "function") {
+    throw new InvalidOptionError("redact.value is a function: (value) => what may be shown");
+  }
+  return redact;
+}
+
 function checkLedger(ledger: unknown, hasStore: boolean): void {
-  if (ledger === undefined || (ledger === "store" && hasStore)) return;
+  if (ledger === undefined || ledger === false || (ledger === "store" && hasStore)) return;
   const { ledger: book, records } = Object(ledger) as Partial<LedgerStore>;
   if (typeof book?.append === "function" && typeof records?.swap === "function") return;
   throw new InvalidOptionError(
     hasStore
-      ? 'ledger is "store" (with the jobs) or another store, for example postgresStore({ url })'
+      ? 'ledger is "store" (with the jobs), false, or another store, for example postgresStore({ url })'
       : "without a store of jobs the ledger needs one of its own, for example postgresStore({ url })",
   );
 }

@@ -8,7 +8,12 @@ import {
 } from "./core/contract.ts";
 import { ClosedError, InvalidOptionError } from "./core/errors.ts";
 import { checkGrace, checkObject } from "./core/option-checks.ts";
+import { DeadLetters } from "./control/dead-letters/dead-letters.ts";
+import { Failures } from "./control/failures/failures.ts";
+import { resolveRetried } from "./control/failures/resolve-entries.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
+import { operationsExtension } from "./control/operations/carry-on.ts";
+import { Operations } from "./control/operations/operations.ts";
 import { Queues } from "./control/queues/queues.ts";
 import { Workers } from "./control/workers/workers.ts";
 import type { StandardSchema } from "./core/standard-schema.ts";
@@ -31,7 +36,7 @@ import type {
   WhyOptions,
 } from "./engine/operate/operator.ts";
 import { checkWait } from "./engine/operate/waiter.ts";
-import { createEngine, extend, type Engine } from "./engine/create-engine.ts";
+import { closeEngine, createEngine, extend, type Engine } from "./engine/create-engine.ts";
 import type { EnqueueAnswer, Receipt, ReceiptStatus } from "./engine/produce/producer.ts";
 import { producerWithin } from "./engine/produce/producer-within.ts";
 import type { Handler } from "./engine/registry.ts";
@@ -61,8 +66,6 @@ export type { HoldfastOptions } from "./holdfast-options.ts";
 const GRACE_MS = 10_000;
 /** How long a stop waits until the fleet has heard of it. */
 const LAST_BEAT_MS = 1_000;
-/** How long `close` waits for entries to reach a ledger elsewhere, when no store keeps them. */
-const LAST_ENTRIES_MS = 1_000;
 
 export class Holdfast<
   const Jobs extends readonly AnyContract[] = readonly [],
@@ -74,6 +77,12 @@ export class Holdfast<
   readonly workers: Workers;
   /** Settings of queues, kept in the store. */
   readonly queues: Queues;
+  /** What failed, attempt by attempt. */
+  readonly failures: Failures;
+  /** Dead jobs: what they died of, and what to do about it. */
+  readonly deadLetters: DeadLetters;
+  /** The same thing done to many jobs; it survives its process. */
+  readonly operations: Operations;
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -84,11 +93,16 @@ export class Holdfast<
     const { ledgerWriter } = this.#engine;
     extend(this.#engine, [
       ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),
+      operationsExtension,
       ...(options.extensions ?? []),
     ]);
     const host = async () => (await this.#ready(), this.#engine.host);
     this.workers = new Workers(host);
     this.queues = new Queues(host);
+    this.operations = new Operations(host);
+    const { appVersion } = checked;
+    this.deadLetters = new DeadLetters(host, { operations: this.operations, appVersion });
+    this.failures = new Failures(async () => (await this.#ledgerReady(), this.#engine.host));
   }
 
   /** A contract and its handler in one. */
@@ -251,8 +265,12 @@ export class Holdfast<
     return this.#operate((operator) => operator.cancel(id, options));
   }
   /** A dead or cancelled job runs again, with its history; any other is refused. */
-  retry(id: string, options?: RetryOptions): Promise<"retried" | "refused"> {
-    return this.#operate((operator) => operator.retry(id, options));
+  retry(id: string, options: RetryOptions = {}): Promise<"retried" | "refused"> {
+    return this.#operate(async (operator) => {
+      const answer = await operator.retry(id, options);
+      if (answer === "retried") await resolveRetried(this.#engine, id, options);
+      return answer;
+    });
   }
   /** Forgets a job and frees its idempotency key; one that runs is refused. */
   remove(id: string, options?: WhyOptions): Promise<"removed" | "refused"> {
@@ -271,10 +289,7 @@ export class Holdfast<
 
   /** What the ledger has: failures, audits. Newest first. */
   async ledger(query: LedgerQuery = {}): Promise<LedgerEntries> {
-    this.#refuseClosed();
-    // One that is elsewhere answers without the store of the jobs.
-    const { ledgerWriter } = this.#engine;
-    if (ledgerWriter.home === "store") await this.#ready();
+    await this.#ledgerReady();
     return readLedger(this.#engine, query);
   }
 
@@ -314,19 +329,11 @@ export class Holdfast<
   }
 
   async #close(options: { readonly graceMs?: number }): Promise<void> {
-    const { inline, producer, spooler, waiter, store, ledgerWriter, runtime, chores } =
-      this.#engine;
     await Promise.all([
-      inline?.close(options.graceMs ?? GRACE_MS),
+      this.#engine.inline?.close(options.graceMs ?? GRACE_MS),
       ...[...this.#workers].map((worker) => worker.stop(options)),
     ]);
-    chores.close();
-    await producer.idle();
-    await spooler?.close();
-    waiter.close(new ClosedError("this Holdfast was closed while you waited"));
-    await store.close();
-    await waitAtMost(runtime, ledgerWriter.idle(), LAST_ENTRIES_MS);
-    await ledgerWriter.close();
+    await closeEngine(this.#engine);
   }
 
   /** Not `async`: to wait here once more was a twentieth of what an enqueue costs. */
@@ -352,6 +359,12 @@ export class Holdfast<
 
   #refuseClosed(): void {
     if (this.#closing) throw new ClosedError("this Holdfast is closed: make a new one");
+  }
+
+  /** A ledger elsewhere answers without the store of the jobs. */
+  async #ledgerReady(): Promise<void> {
+    this.#refuseClosed();
+    if (this.#engine.ledgerWriter.home === "store") await this.#ready();
   }
 
   /** Opens the store once; a failed opening may be tried again. */

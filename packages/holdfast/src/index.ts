@@ -7,6 +7,27 @@ export { Holdfast } from "./any-holdfast.ts";
 export type { HoldfastOptions, Resilience } from "./holdfast-options.ts";
 export type { Middleware } from "./middleware.ts";
 export type { QueueSettingsPatch, QueueSettingsView, SetOptions } from "./control/queues/queues.ts";
+export type { FailuresPage, FailuresQuery, FailureView } from "./control/failures/failures.ts";
+export type {
+  DeadLettersPage,
+  DeadLettersQuery,
+  DeadPlanOptions,
+  DeadSummary,
+  DecisionOptions,
+  FaultGroup,
+  GroupsQuery,
+  IgnoreOptions,
+} from "./control/dead-letters/dead-letters.ts";
+export type { PresetOptions } from "./control/dead-letters/presets.ts";
+export type {
+  Operation,
+  OperationView,
+  Plan,
+  PlanOptions,
+  StartOptions,
+} from "./control/operations/operations.ts";
+export type { RedactOptions } from "./core/redact.ts";
+export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
 export type { AttemptView as AttemptContext } from "./engine/extension.ts";
 export {
@@ -63,9 +84,12 @@ export {
   KeyBusyError,
   LeaseLostError,
   NotInTransactionError,
+  OperationNotFoundError,
+  OperationStateError,
   PayloadTooLargeError,
   PayloadValidationError,
   PermanentError,
+  PresetNotFoundError,
   QueueFullError,
   ResultValidationError,
   RetryAfterError,

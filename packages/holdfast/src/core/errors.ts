@@ -121,6 +121,19 @@ export class JobNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_JOB_NOT_FOUND";
 }
 
+export class OperationNotFoundError extends HoldfastError {
+  readonly code = "HOLDFAST_OPERATION_NOT_FOUND";
+}
+
+export class PresetNotFoundError extends HoldfastError {
+  readonly code = "HOLDFAST_PRESET_NOT_FOUND";
+}
+
+/** The operation is in a state that does not allow it. */
+export class OperationStateError extends HoldfastError {
+  readonly code = "HOLDFAST_OPERATION_STATE";
+}
+
 export class WorkerNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_WORKER_NOT_FOUND";
 }

@@ -21,7 +21,7 @@ export interface LedgerEntry {
   readonly company?: string | null;
   /** Of a failure: nothing came after it. */
   readonly isFinal?: boolean | null;
-  /** What has become of it: `open`, `resolved`, `replayed`, … The writer's words. */
+  /** What has become of it: `open`, `retrying`, `resolved`, … The writer's words. */
   readonly state: string;
   /** JSON text. */
   readonly body: string;
@@ -124,6 +124,11 @@ export interface FailureBody {
   readonly fingerprint: string | null;
   readonly worker: string;
   readonly fence: number;
+  /** As it was stored, secrets hidden; `{ truncated }` with its head if it was too long. */
+  readonly payload: unknown;
+  /** Who set it right, and how they said so; once it is resolved. */
+  readonly resolvedBy?: string | null;
+  readonly resolution?: string | null;
 }
 
 /**

@@ -5,7 +5,7 @@
 import { InvalidNameError } from "./errors.ts";
 import { hasControl, show } from "./text.ts";
 
-export type NameKind = "queue" | "type" | "group" | "owner";
+export type NameKind = "queue" | "type" | "group" | "owner" | "preset";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/;
 
@@ -26,6 +26,7 @@ const ARTICLE: Record<NameKind, string> = {
   type: "a job type",
   group: "a group",
   owner: "the owner of a hold",
+  preset: "a preset",
 };
 
 /** An idempotency key: the caller's own words, so almost anything printable. */

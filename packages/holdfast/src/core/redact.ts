@@ -5,6 +5,7 @@
  * In values a key whose name contains one of the words hides what is under it, at any depth. In text there are
  * no keys: there `Bearer …`, JSON Web Tokens and the passwords of URLs are hidden.
  */
+import { byteLength } from "./json-text.ts";
 import { cutToBytes } from "./text.ts";
 
 export const REDACTED = "[REDACTED]";
@@ -59,7 +60,7 @@ export class Redactor {
   json(json: string, maxBytes: number): string {
     const redacted = this.#redactedJson(json);
     // No character of a text takes more than three bytes.
-    if (redacted.length * 3 <= maxBytes || Buffer.byteLength(redacted) <= maxBytes) return redacted;
+    if (redacted.length * 3 <= maxBytes || byteLength(redacted) <= maxBytes) return redacted;
     // Quoting may double it.
     return JSON.stringify({ truncated: cutToBytes(redacted, Math.floor(maxBytes / 2)) });
   }

@@ -1,6 +1,9 @@
 /** What a Holdfast is made of, put together. Each part has its own file and knows only what it needs. */
+import { DEFAULT_RETRY } from "../core/backoff.ts";
 import type { JobContract } from "../core/contract.ts";
+import { ClosedError } from "../core/errors.ts";
 import type { LedgerStore } from "../core/ledger.ts";
+import { Redactor, type RedactOptions } from "../core/redact.ts";
 import type { Store } from "../core/store.ts";
 import { Chores } from "./chores.ts";
 import { Events } from "./events.ts";
@@ -20,23 +23,29 @@ import { QueueSettings } from "./queue-settings.ts";
 import { Retention, type RetentionOptions } from "./retention.ts";
 import { Pipeline } from "./run/pipeline.ts";
 import { UnknownTypes } from "./run/unknown-types.ts";
-import type { Runtime } from "./runtime.ts";
+import { waitAtMost, type Runtime } from "./runtime.ts";
 import { LedgerWriter } from "./settle/ledger-writer.ts";
 import type { AnyContract } from "./typed-jobs.ts";
-import { upkeep } from "./upkeep.ts";
+import { trimLedger, upkeep } from "./upkeep.ts";
 import { WatchedStore } from "./watched-store.ts";
+
+/** Of a payload, in an entry of the ledger. */
+const ENTRY_PAYLOAD = 16 * 1024;
+const SMALL_ENTRY_PAYLOAD = 2 * 1024;
 
 /** What the front door makes of its options. */
 export interface EngineOptions {
   readonly store: Store;
   /** False: the store only stands in for one that was not given. */
   readonly hasStore: boolean;
+  /** Undefined: none. */
   readonly ledger: LedgerStore | "store" | undefined;
   readonly isInline: boolean;
   readonly spool: { readonly store: SpoolStore; readonly maxJobs: number } | null;
   readonly jobs: readonly AnyContract[];
   readonly logger: Logger;
   readonly retention: RetentionOptions | undefined;
+  readonly redact: RedactOptions;
   readonly maxPayloadBytes: number;
   readonly appVersion: string | null;
   readonly runtime: Runtime;
@@ -80,6 +89,9 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
   });
   const { store } = watched;
   const fleet = new Fleet({ records: store.records, runtime, version: options.appVersion });
+  const redactor = new Redactor(options.redact, (error) => {
+    logger.error("the redactor threw: everything it was given is hidden", { error });
+  });
   const registry = new Registry();
   for (const contract of options.jobs) registry.addContract(contract as JobContract);
   const events = new Events(logger);
@@ -129,7 +141,10 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
       producer,
       operator,
     },
-    host: hostOf({ store, runtime, logger, settings, ledgerWriter, fleet, operator }),
+    host: hostOf({
+      ...{ store, runtime, logger, registry, settings, retention, ledgerWriter, fleet, operator },
+      redactor,
+    }),
     waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
   };
 }
@@ -140,24 +155,42 @@ export function extend(engine: Engine, factories: readonly ExtensionFactory[]): 
 }
 
 function hostOf(
-  parts: Pick<
-    Engine,
-    "store" | "runtime" | "logger" | "settings" | "ledgerWriter" | "fleet" | "operator"
-  >,
-): ExtensionHost {
-  const { store, runtime, logger, settings, ledgerWriter, fleet, operator } = parts;
-  return {
-    ...{
-      runtime,
-      logger,
-      settings,
-      records: store.records,
-      jobs: store,
-      lines: store,
-      workers: fleet,
+  parts: Pick<Engine, "store" | "runtime" | "logger" | "settings" | "retention"> &
+    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator"> & {
+      readonly redactor: Redactor;
     },
+): ExtensionHost {
+  const { store, runtime, logger, registry, settings, retention, redactor } = parts;
+  const { ledgerWriter, fleet, operator } = parts;
+  // What a store keeps in memory is dear.
+  const isInMemory = () => ledgerWriter.home === "store" && store.info().usedMemoryBytes != null;
+  return {
+    ...{ runtime, logger, settings, redactor, records: store.records },
+    ...{ jobs: store, lines: store, workers: fleet },
+    attemptsOf: (type) => (registry.get(type)?.contract.retry ?? DEFAULT_RETRY).maxAttempts,
+    hasLedger: ledgerWriter.home !== "nowhere",
     ledger: (call) => ledgerWriter.ask(call),
     entryTime: () => ledgerWriter.now(),
+    entryPayloadBytes: () => (isInMemory() ? SMALL_ENTRY_PAYLOAD : ENTRY_PAYLOAD),
+    trimLedger: async (kind) => {
+      await settings.obey();
+      return trimLedger({ ledgerWriter, retention, kind });
+    },
     audit: (action, about) => operator.note(action, about),
   };
+}
+
+/** How long `close` waits for entries to reach a ledger elsewhere, when no store keeps them. */
+const LAST_ENTRIES_MS = 1_000;
+
+/** After the workers have stopped: lets what is on its way arrive, then closes the stores. */
+export async function closeEngine(engine: Engine): Promise<void> {
+  const { producer, spooler, waiter, store, ledgerWriter, runtime, chores } = engine;
+  chores.close();
+  await producer.idle();
+  await spooler?.close();
+  waiter.close(new ClosedError("this Holdfast was closed while you waited"));
+  await store.close();
+  await waitAtMost(runtime, ledgerWriter.idle(), LAST_ENTRIES_MS);
+  await ledgerWriter.close();
 }

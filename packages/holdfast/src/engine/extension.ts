@@ -14,6 +14,7 @@ import type { NewJob } from "../core/job.ts";
 import type { Ledger, LedgerEntry } from "../core/ledger.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { Records } from "../core/records.ts";
+import type { Redactor } from "../core/redact.ts";
 import type { InsertResult, Store } from "../core/store.ts";
 import type { Fleet } from "./lease/fleet.ts";
 import type { Logger } from "./logger.ts";
@@ -110,10 +111,31 @@ export interface ExtensionHost {
   readonly records: Records;
   /** Wherever the ledger is. Throws where there is none. */
   readonly ledger: <Out>(call: (ledger: Ledger) => Promise<Out>) => Promise<Out>;
-  readonly jobs: Pick<Store, "find" | "get" | "revive" | "cancel" | "insert">;
+  readonly jobs: Pick<
+    Store,
+    | "now"
+    | "find"
+    | "get"
+    | "count"
+    | "countDead"
+    | "insert"
+    | "revive"
+    | "cancel"
+    | "reschedule"
+    | "remove"
+  >;
   readonly lines: Pick<Store, "hold" | "limit" | "lines">;
-  readonly workers: Pick<Fleet, "list" | "command">;
+  readonly workers: Pick<Fleet, "id" | "list" | "command" | "onChange" | "announceChange">;
+  /** How many attempts a new job of this type gets. */
+  readonly attemptsOf: (type: string) => number;
+  readonly hasLedger: boolean;
   readonly settings: Pick<QueueSettings, "get" | "list" | "keep">;
+  /** Hides secrets in whatever leaves the jobs' own store. */
+  readonly redactor: Redactor;
+  /** The most of a payload that an entry of the ledger keeps, in bytes. */
+  readonly entryPayloadBytes: () => number;
+  /** Removes what is past its retention from the ledger now; answers how many entries. */
+  readonly trimLedger: (kind: string) => Promise<number>;
   /** The time for an entry of the ledger; null: its store's own clock. */
   readonly entryTime: () => number | null;
   /** Notes what an operator did. */
@@ -128,6 +150,11 @@ export interface ExtensionHost {
   ) => Promise<void>;
 }
 
+export { jobListing, type JobListing } from "./operate/job-view.ts";
+export { jobsFilter, type JobsFilter } from "./operate/jobs-filter.ts";
+export { sleep } from "./runtime.ts";
+export { derivedUuid } from "./derived-uuid.ts";
+export { fillPage } from "./operate/fill-page.ts";
 export { policiesOf, type KeepRules } from "./retention.ts";
 export { auditEntry } from "./settle/ledger-entries.ts";
 

@@ -92,18 +92,34 @@ async function beat(fleet: Fleet, notes: QueueNotes): Promise<void> {
   await notes.look();
 }
 
-function trimmer({ ledgerWriter, retention }: UpkeepOptions): Chore {
+function trimmer({ ledgerWriter, retention, settings }: UpkeepOptions): Chore {
   return {
     name: "trim the ledger",
     everyMs: PRUNE_EVERY_MS,
     async run({ isStopped }) {
-      for (const { kind, olderThanMs, keep } of retention.ledger) {
-        const request = { kind, olderThanMs, keep, limit: PRUNE_STEP };
-        let trimmed;
-        do {
-          trimmed = await ledgerWriter.ask((ledger) => ledger.trim(request));
-        } while (trimmed === PRUNE_STEP && !isStopped());
+      await settings.obey();
+      for (const { kind } of retention.ledger) {
+        await trimLedger({ ledgerWriter, retention, kind, isStopped });
       }
     },
   };
+}
+
+/** Removes what is past its retention; answers how many entries. */
+export async function trimLedger(
+  options: Pick<UpkeepOptions, "ledgerWriter" | "retention"> & {
+    readonly kind: string;
+    readonly isStopped?: () => boolean;
+  },
+): Promise<number> {
+  const { ledgerWriter, retention, kind, isStopped = () => false } = options;
+  let trimmed = 0;
+  for (const rule of retention.ledger.filter((one) => one.kind === kind)) {
+    let step;
+    do {
+      step = await ledgerWriter.ask((ledger) => ledger.trim({ ...rule, limit: PRUNE_STEP }));
+      trimmed += step;
+    } while (step === PRUNE_STEP && !isStopped());
+  }
+  return trimmed;
 }

@@ -4,12 +4,6 @@
  */
 import { DEFAULT_RETRY, MAX_ATTEMPTS } from "../../core/backoff.ts";
 import { InvalidCursorError, InvalidOptionError, JobNotFoundError } from "../../core/errors.ts";
-import {
-  ERROR_CATEGORIES,
-  JOB_STATUSES,
-  type ErrorCategory,
-  type JobStatus,
-} from "../../core/job.ts";
 import type { AuditBody } from "../../core/ledger.ts";
 import type { LimitChange } from "../../core/line.ts";
 import { checkName } from "../../core/names.ts";
@@ -22,40 +16,19 @@ import {
   MAX_DURATION_MS,
   refuseUnknown,
 } from "../../core/option-checks.ts";
-import type { Change, Changes, JobFilter, QueueCounts, Store } from "../../core/store.ts";
+import type { Change, Changes, QueueCounts, Store } from "../../core/store.ts";
 import { cleanText } from "../../core/text.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
 import { checkStored, payloadHash } from "../produce/compose-job.ts";
 import { fillPage } from "./fill-page.ts";
+import { jobsFilter, type JobsFilter } from "./jobs-filter.ts";
 import { jobListing, jobView, type JobListing, type JobView } from "./job-view.ts";
 import { linesView, type LinesView } from "./lines-view.ts";
 import { auditEntry, type About } from "../settle/ledger-entries.ts";
 import type { Registry } from "../registry.ts";
 import type { Runtime } from "../runtime.ts";
 
-export interface JobsQuery {
-  readonly status?: JobStatus | readonly JobStatus[] | undefined;
-  /** Queued jobs only: due later, or ready. */
-  readonly delayed?: boolean | undefined;
-  readonly queue?: string | undefined;
-  readonly group?: string | undefined;
-  readonly type?: string | undefined;
-  readonly tag?: string | undefined;
-  readonly category?: ErrorCategory | undefined;
-  /** Of the last failure: equal for failures that look alike. */
-  readonly fingerprint?: string | undefined;
-  /** Of the newest attempt: who has a processing job. */
-  readonly worker?: string | undefined;
-  /** Queued jobs only: with attempts behind them, or none. */
-  readonly retrying?: boolean | undefined;
-  /** Created at or after. */
-  readonly from?: Date | undefined;
-  /** Created before. */
-  readonly to?: Date | undefined;
-  /** Finished at or after. */
-  readonly finishedFrom?: Date | undefined;
-  /** Finished before. */
-  readonly finishedTo?: Date | undefined;
+export interface JobsQuery extends JobsFilter {
   /** 1 to 200, default 50. */
   readonly limit?: number | undefined;
   readonly cursor?: string | null | undefined;
@@ -130,13 +103,12 @@ export class Operator {
   }
 
   async jobs(query: JobsQuery): Promise<JobsPage> {
-    checkOptions("jobs", query, JOBS_QUERY);
+    const filter = jobsFilter("jobs", query, ["limit", "cursor", "order", "without"]);
     const { limit = 50, cursor = null, order = "newest", without } = query;
     checkWhole("limit", limit, { min: 1, max: 200 });
     checkOneOf("order", order, ["newest", "oldest"]);
     checkCursor(cursor);
     if (without !== undefined) checkOneOf("without", without, ["payloads"]);
-    const filter = filterOf(query);
     const { runtime } = this.#options;
     const { items, nextCursor } = await fillPage({ limit, cursor, runtime }, async (part) => {
       const page = { ...part, order, ...(without && { without }) };
@@ -271,53 +243,6 @@ export class Operator {
     if (contract?.payload) await checkStored(contract, stored, stored === payload);
     return { json, hash: payloadHash(type, json) };
   }
-}
-
-const JOBS_QUERY = [
-  ...["status", "delayed", "queue", "group", "type", "tag", "category", "fingerprint", "worker"],
-  ...["retrying", "from", "to", "finishedFrom", "finishedTo"],
-  ...["limit", "cursor", "order", "without"],
-];
-
-function filterOf(query: JobsQuery): JobFilter {
-  const { status, delayed, queue, group, type, tag, category, fingerprint, worker } = query;
-  const { retrying, from, to, finishedFrom, finishedTo } = query;
-  const statuses = typeof status === "string" ? [status] : status;
-  if (statuses !== undefined && !Array.isArray(statuses)) {
-    throw new InvalidOptionError("status is one of a job, or an array of them");
-  }
-  if (delayed !== undefined && typeof delayed !== "boolean") {
-    throw new InvalidOptionError("delayed is true or false");
-  }
-  if (tag !== undefined && typeof tag !== "string") throw new InvalidOptionError("tag is a text");
-  for (const one of statuses ?? []) checkOneOf("status", one, JOB_STATUSES);
-  if (category !== undefined) checkOneOf("category", category, ERROR_CATEGORIES);
-  return {
-    ...(statuses && { status: statuses }),
-    ...(delayed !== undefined && { delayed }),
-    ...(queue !== undefined && { queue: checkName("queue", queue) }),
-    ...(group !== undefined && { group: group === "" ? "" : checkName("group", group) }),
-    ...(type !== undefined && { type: checkName("type", type) }),
-    ...(tag !== undefined && { tag }),
-    ...(category !== undefined && { category }),
-    ...(fingerprint !== undefined && { fingerprint: checkText("fingerprint", fingerprint) }),
-    ...(worker !== undefined && { worker: checkText("worker", worker) }),
-    ...(retrying !== undefined && { retrying }),
-    ...(from !== undefined && { from: checkDate("from", from) }),
-    ...(to !== undefined && { to: checkDate("to", to) }),
-    ...(finishedFrom !== undefined && { finishedFrom: checkDate("finishedFrom", finishedFrom) }),
-    ...(finishedTo !== undefined && { finishedTo: checkDate("finishedTo", finishedTo) }),
-  };
-}
-
-function checkText(what: string, value: unknown): string {
-  if (typeof value === "string") return value;
-  throw new InvalidOptionError(`${what} must be a text`);
-}
-
-function checkDate(what: string, date: unknown): number {
-  if (date instanceof Date && Number.isFinite(date.getTime())) return date.getTime();
-  throw new InvalidOptionError(`${what} must be a valid Date`);
 }
 
 /** What it says is for the store that made it. */

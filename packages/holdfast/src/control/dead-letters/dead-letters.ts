@@ -1,0 +1,250 @@
+/** Dead jobs, for people: which faults they died of, which jobs, and what was decided about them. */
+import { InvalidOptionError } from "../../core/errors.ts";
+import type { ErrorCategory, JobSummary } from "../../core/job.ts";
+import { checkObject, checkWhole, refuseUnknown } from "../../core/option-checks.ts";
+import type { DeadCount } from "../../core/store.ts";
+import { cleanText } from "../../core/text.ts";
+import {
+  fillPage,
+  jobListing,
+  type ExtensionHost,
+  type JobListing,
+} from "../../engine/extension.ts";
+import { checkDeadFilter, type DeadFilter } from "./dead-filter.ts";
+import {
+  CHOICE,
+  type ChoiceOptions,
+  type Operations,
+  type Plan,
+} from "../operations/operations.ts";
+import { Presets } from "./presets.ts";
+import { markFault, readMarks, type FaultMark } from "./faults.ts";
+
+const HOUR_MS = 3_600_000;
+const MOST_GROUPS = 200;
+
+export interface FaultGroup {
+  /** Null: these died without an error of their own. */
+  readonly fingerprint: string | null;
+  readonly type: string;
+  readonly category: ErrorCategory | null;
+  /** Of the example. */
+  readonly message: string | null;
+  /** Counted to 10,000: that number means "that many or more". */
+  readonly count: number;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+  /** A job that died of it last. */
+  readonly example: string;
+  /** `back`: it was resolved, and jobs died of it since. */
+  readonly state: "open" | "resolved" | "ignored" | "back";
+  /** Of a fault that is back: what ran when it was called resolved. */
+  readonly resolvedIn: string | null;
+}
+
+export interface GroupsQuery {
+  readonly queue?: string | undefined;
+  /** Those that are resolved or ignored as well. Default false. */
+  readonly all?: boolean | undefined;
+  /** 1 to 200, default 50. */
+  readonly limit?: number | undefined;
+}
+
+export interface DeadSummary {
+  /** To 10,000 a queue. */
+  readonly total: number;
+  readonly byCategory: Readonly<Record<string, number>>;
+  readonly byQueue: Readonly<Record<string, number>>;
+  /** The largest; jobs without a group are under `""`. */
+  readonly byGroup: Readonly<Record<string, number>>;
+}
+
+export interface DeadLettersQuery extends DeadFilter {
+  /** 1 to 200, default 50. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | null | undefined;
+  readonly order?: "newest" | "oldest" | undefined;
+}
+
+export interface DeadLettersPage {
+  readonly jobs: readonly JobListing[];
+  readonly nextCursor: string | null;
+}
+
+export interface DecisionOptions {
+  readonly by?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+export interface IgnoreOptions extends DecisionOptions {
+  /** Shown again once so many die of it in an hour. Default: never. */
+  readonly untilPerHour?: number | undefined;
+}
+
+export interface DeadPlanOptions extends DeadFilter, ChoiceOptions {}
+
+export class DeadLetters {
+  readonly #host: () => Promise<ExtensionHost>;
+  readonly #operations: Operations;
+  /** Plans that have a name. */
+  readonly presets: Presets;
+  readonly #appVersion: string | null;
+
+  constructor(
+    host: () => Promise<ExtensionHost>,
+    { operations, appVersion }: { operations: Operations; appVersion: string | null },
+  ) {
+    this.#host = host;
+    this.#operations = operations;
+    this.presets = new Presets(host, (options) => this.plan(options));
+    this.#appVersion = appVersion;
+  }
+
+  /** The faults that dead jobs died of, the commonest first. */
+  async groups(query: GroupsQuery = {}): Promise<readonly FaultGroup[]> {
+    checkObject("deadLetters.groups", query);
+    refuseUnknown("deadLetters.groups", query, ["queue", "all", "limit"]);
+    const limit = checkWhole("limit", query.limit ?? 50, { min: 1, max: MOST_GROUPS });
+    const host = await this.#host();
+    const queue = query.queue === undefined ? {} : { queue: query.queue };
+    const counts = await host.jobs.countDead({ by: "fingerprint", ...queue, limit: MOST_GROUPS });
+    const [examples, marks, now] = await Promise.all([
+      host.jobs.get(counts.map(({ example }) => ({ id: example }))),
+      readMarks(
+        host,
+        counts.map(({ key }) => key ?? ""),
+      ),
+      host.jobs.now(),
+    ]);
+    const groups = await Promise.all(
+      counts.map(async (count, at) => {
+        const job = examples[at];
+        const found = typeof job === "object" ? job : null;
+        return groupOf(host, count, { job: found, mark: marks[at] ?? null, now });
+      }),
+    );
+    const isShown = ({ state }: FaultGroup) => state === "open" || state === "back";
+    return groups.filter((group) => query.all === true || isShown(group)).slice(0, limit);
+  }
+
+  async summary(): Promise<DeadSummary> {
+    const { jobs } = await this.#host();
+    const by = async (word: "category" | "queue" | "group") => {
+      const counts = await jobs.countDead({ by: word, limit: MOST_GROUPS });
+      return Object.fromEntries(counts.map(({ key, count }) => [key ?? "", count]));
+    };
+    const [byCategory, byQueue, byGroup] = [
+      await by("category"),
+      await by("queue"),
+      await by("group"),
+    ];
+    const total = Object.values(byQueue).reduce((sum, count) => sum + count, 0);
+    return { total, byCategory, byQueue, byGroup };
+  }
+
+  async list(query: DeadLettersQuery = {}): Promise<DeadLettersPage> {
+    const { limit = 50, cursor = null, order = "newest", ...filter } = query;
+    checkWhole("limit", limit, { min: 1, max: 200 });
+    const { storeFilter, isMeant } = checkDeadFilter("deadLetters.list", filter);
+    const { jobs, runtime } = await this.#host();
+    const page = await fillPage({ limit, cursor, runtime }, async (part) => {
+      const found = await jobs.find(storeFilter, { ...part, order });
+      return { items: found.jobs.filter(isMeant), nextCursor: found.nextCursor };
+    });
+    return { jobs: page.items.map(jobListing), nextCursor: page.nextCursor };
+  }
+
+  /** Which dead jobs a replay would run again. Nothing has changed until it is started. */
+  async plan(options: DeadPlanOptions = {}): Promise<Plan> {
+    checkObject("deadLetters.plan", options);
+    const { strategy, limit, perCategory, seed, ...filter } = options;
+    const { storeFilter, isMeant } = checkDeadFilter("deadLetters.plan", filter, CHOICE);
+    const text = filter.text === undefined ? {} : { text: filter.text };
+    return this.#operations.planFor(
+      { action: "retry", filter: { ...storeFilter, ...text }, isMeant },
+      { strategy, limit, perCategory, seed },
+    );
+  }
+
+  /** Shown again only if it comes back. */
+  resolve(fingerprint: string, options: DecisionOptions = {}): Promise<void> {
+    const { by, reason } = wordsOf("deadLetters.resolve", options);
+    const appVersion = this.#appVersion;
+    return this.#mark(fingerprint, (at) => ({ state: "resolved", at, by, reason, appVersion }));
+  }
+
+  /** Not shown until it comes more often than that. */
+  ignore(fingerprint: string, options: IgnoreOptions = {}): Promise<void> {
+    const { untilPerHour, ...words } = options;
+    if (untilPerHour !== undefined) {
+      checkWhole("untilPerHour", untilPerHour, { min: 1, max: 10_000 });
+    }
+    const { by, reason } = wordsOf("deadLetters.ignore", words);
+    return this.#mark(fingerprint, (at) => ({
+      ...{ state: "ignored", at, by, reason },
+      untilPerHour: untilPerHour ?? null,
+    }));
+  }
+
+  /** As if nothing had been decided. */
+  reopen(fingerprint: string, options: DecisionOptions = {}): Promise<void> {
+    wordsOf("deadLetters.reopen", options);
+    return this.#mark(fingerprint, () => null, options);
+  }
+
+  async #mark(
+    fingerprint: string,
+    markAt: (now: number) => FaultMark | null,
+    options: DecisionOptions = {},
+  ): Promise<void> {
+    if (typeof fingerprint !== "string" || fingerprint === "") {
+      throw new InvalidOptionError("a fault is named by its fingerprint, as groups() has it");
+    }
+    const host = await this.#host();
+    const mark = markAt(await host.jobs.now());
+    await markFault(host, fingerprint, mark);
+    const { by, reason } = mark ?? wordsOf("deadLetters", options);
+    const action = mark === null ? "reopen fault" : `${mark.state} fault`;
+    await host.audit({ action, by, reason, details: { fingerprint } }, {});
+  }
+}
+
+async function groupOf(
+  { jobs }: ExtensionHost,
+  { key, count, firstAt, lastAt, example }: DeadCount,
+  about: { readonly job: JobSummary | null; readonly mark: FaultMark | null; readonly now: number },
+): Promise<FaultGroup> {
+  const { job, mark, now } = about;
+  let state: FaultGroup["state"] = "open";
+  if (mark?.state === "resolved") state = lastAt > mark.at ? "back" : "resolved";
+  if (mark?.state === "ignored") {
+    const most = mark.untilPerHour;
+    const filter = { status: ["dead"], finishedFrom: now - HOUR_MS } as const;
+    const recent =
+      most === null || key === null
+        ? []
+        : (await jobs.find({ ...filter, fingerprint: key }, { limit: most, without: "payloads" }))
+            .jobs;
+    state = most !== null && recent.length >= most ? "open" : "ignored";
+  }
+  return {
+    ...{ fingerprint: key, type: job?.type ?? "", category: job?.error?.category ?? null },
+    ...{ message: job?.error?.message ?? null, count, example, state },
+    firstAt: new Date(firstAt),
+    lastAt: new Date(lastAt),
+    resolvedIn: state === "back" && mark?.state === "resolved" ? mark.appVersion : null,
+  };
+}
+
+function wordsOf(
+  what: string,
+  options: DecisionOptions,
+): { by: string | null; reason: string | null } {
+  checkObject(what, options);
+  refuseUnknown(what, options, ["by", "reason"]);
+  const { by, reason } = options;
+  return {
+    by: by === undefined ? null : cleanText(by, 200),
+    reason: reason === undefined ? null : cleanText(reason, 500),
+  };
+}

@@ -1,0 +1,78 @@
+/** Plans of replays that have a name, so that the same can be planned again tomorrow. */
+import { InvalidOptionError, PresetNotFoundError } from "../../core/errors.ts";
+import { checkName } from "../../core/names.ts";
+import { checkObject } from "../../core/option-checks.ts";
+import type { Records } from "../../core/records.ts";
+import type { ExtensionHost } from "../../engine/extension.ts";
+import { CHOICE, type Plan } from "../operations/operations.ts";
+import { checkDeadFilter } from "./dead-filter.ts";
+import type { DeadPlanOptions } from "./dead-letters.ts";
+
+const PRESETS = "holdfast/presets/";
+const MOST = 200;
+
+/** Dates are of the day they were saved: a preset that is planned every night has none. */
+export type PresetOptions = Omit<DeadPlanOptions, "from" | "to">;
+
+export class Presets {
+  readonly #host: () => Promise<ExtensionHost>;
+  readonly #plan: (options: DeadPlanOptions) => Promise<Plan>;
+
+  constructor(
+    host: () => Promise<ExtensionHost>,
+    plan: (options: DeadPlanOptions) => Promise<Plan>,
+  ) {
+    this.#host = host;
+    this.#plan = plan;
+  }
+
+  /** Replaces one of the same name. */
+  async save(name: string, options: PresetOptions): Promise<void> {
+    const key = PRESETS + checkName("preset", name);
+    checkObject("presets.save", options);
+    if ("from" in options || "to" in options) {
+      throw new InvalidOptionError("a preset has no dates: give from and to to deadLetters.plan");
+    }
+    const { strategy: _, limit: __, perCategory: ___, seed: ____, ...filter } = options;
+    checkDeadFilter("presets.save", filter, CHOICE);
+    const { records } = await this.#host();
+    await put(records, key, JSON.stringify(options));
+  }
+
+  /** By name. */
+  async list(): Promise<readonly { readonly name: string; readonly options: PresetOptions }[]> {
+    const { records } = await this.#host();
+    const page = await records.scan({ prefix: PRESETS, limit: MOST });
+    return page.records.map(({ key, value }) => ({
+      name: key.slice(PRESETS.length),
+      options: JSON.parse(value) as PresetOptions,
+    }));
+  }
+
+  async remove(name: string): Promise<void> {
+    const { records } = await this.#host();
+    await put(records, PRESETS + checkName("preset", name), null);
+  }
+
+  async plan(name: string): Promise<Plan> {
+    const { records } = await this.#host();
+    const [found] = await records.read([PRESETS + checkName("preset", name)]);
+    if (!found) {
+      throw new PresetNotFoundError(
+        `there is no preset ${name}: presets.list() has those that are`,
+      );
+    }
+    return this.#plan(JSON.parse(found.value) as PresetOptions);
+  }
+}
+
+async function put(records: Records, key: string, value: string | null): Promise<void> {
+  for (;;) {
+    const [found] = await records.read([key]);
+    if (!found && value === null) return;
+    const [result] = await records.swap([
+      { key, expect: found?.version ?? null, value, ttlMs: null },
+    ]);
+    if (result?.swapped) return;
+  }
+}

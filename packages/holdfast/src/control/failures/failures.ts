@@ -1,0 +1,133 @@
+/** The ledger of failures, for people: one entry for each failed attempt. */
+import { InvalidOptionError } from "../../core/errors.ts";
+import type { ErrorCategory } from "../../core/job.ts";
+import type { FailureBody, StoredEntry } from "../../core/ledger.ts";
+import { checkObject, checkWhole, refuseUnknown } from "../../core/option-checks.ts";
+import { fillPage, type ExtensionHost } from "../../engine/extension.ts";
+
+export interface FailuresQuery {
+  readonly jobId?: string | undefined;
+  readonly type?: string | undefined;
+  readonly queue?: string | undefined;
+  readonly group?: string | undefined;
+  readonly company?: string | undefined;
+  readonly category?: ErrorCategory | undefined;
+  readonly fingerprint?: string | undefined;
+  /** True: only those after which the job was dead. False: only those that were tried again. */
+  readonly final?: boolean | undefined;
+  /** True: only those that were set right. False: the others. */
+  readonly resolved?: boolean | undefined;
+  /** At or after. */
+  readonly from?: Date | undefined;
+  /** Before. */
+  readonly to?: Date | undefined;
+  /** 1 to 200, default 50. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | null | undefined;
+}
+
+/** One failed attempt. */
+export interface FailureView {
+  readonly id: string;
+  readonly jobId: string;
+  readonly type: string;
+  readonly queue: string;
+  /** Null for a job without a group. */
+  readonly group: string | null;
+  readonly company: string | null;
+  /** Secrets hidden. */
+  readonly payload: unknown;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** The job was dead after it. */
+  readonly final: boolean;
+  /** Why the job is dead; null if it was tried again. */
+  readonly reason: string | null;
+  readonly retryInMs: number | null;
+  readonly category: ErrorCategory;
+  readonly fingerprint: string | null;
+  readonly message: string;
+  readonly stack: string | null;
+  readonly worker: string;
+  readonly fence: number;
+  readonly failedAt: Date;
+  /** When the job was retried by a person, or the failure called resolved. */
+  readonly resolvedAt: Date | null;
+  readonly resolvedBy: string | null;
+}
+
+export interface FailuresPage {
+  /** Newest first. */
+  readonly failures: readonly FailureView[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export const RESOLVED = "resolved";
+const WORDS = ["jobId", "type", "queue", "group", "company", "category", "fingerprint"] as const;
+const OTHERS = ["final", "resolved", "from", "to", "limit", "cursor"];
+
+export class Failures {
+  readonly #host: () => Promise<ExtensionHost>;
+
+  /** `host` resolves once the ledger can be asked. */
+  constructor(host: () => Promise<ExtensionHost>) {
+    this.#host = host;
+  }
+
+  async list(query: FailuresQuery = {}): Promise<FailuresPage> {
+    const filter = filterOf(query);
+    const { limit = 50, cursor = null, resolved } = query;
+    checkWhole("limit", limit, { min: 1, max: 200 });
+    const { ledger, runtime } = await this.#host();
+    const page = await fillPage({ limit, cursor, runtime }, async (part) => {
+      const { entries, nextCursor } = await ledger((book) => book.read(filter, part));
+      const wanted = (entry: StoredEntry) =>
+        resolved === undefined || (entry.state === RESOLVED) === resolved;
+      return { items: entries.filter(wanted), nextCursor };
+    });
+    return { failures: page.items.map(failureView), nextCursor: page.nextCursor };
+  }
+
+  /** Removes what is past its retention now; a chore does it every minute. Answers how many. */
+  async prune(): Promise<number> {
+    return (await this.#host()).trimLedger("failure");
+  }
+}
+
+function filterOf(query: FailuresQuery): Record<string, unknown> & { readonly kind: "failure" } {
+  checkObject("failures.list", query);
+  refuseUnknown("failures.list", query, [...WORDS, ...OTHERS]);
+  const filter: Record<string, unknown> & { kind: "failure" } = { kind: "failure" };
+  for (const word of WORDS) {
+    const value: unknown = query[word];
+    if (value === undefined) continue;
+    if (typeof value !== "string") throw new InvalidOptionError(`${word} must be a text`);
+    filter[word] = value;
+  }
+  if (query.final !== undefined) filter.isFinal = query.final === true;
+  for (const end of ["from", "to"] as const) {
+    const date: unknown = query[end];
+    if (date === undefined) continue;
+    if (!(date instanceof Date) || !Number.isFinite(date.getTime())) {
+      throw new InvalidOptionError(`${end} must be a valid Date`);
+    }
+    filter[end] = date.getTime();
+  }
+  return filter;
+}
+
+function failureView(entry: StoredEntry): FailureView {
+  const { body: text, at, state, amendedAt, jobId, type, queue } = entry;
+  const body = JSON.parse(text) as FailureBody;
+  const { payload, attempt, maxAttempts, isFinal: final, reason, retryInMs } = body;
+  const { category, fingerprint, message, stack, worker, fence } = body;
+  return {
+    ...{ id: entry.id, jobId: jobId ?? "", type: type ?? "", queue: queue ?? "" },
+    ...{ group: entry.group || null, company: entry.company },
+    ...{ payload, attempt, maxAttempts, final, reason, retryInMs, category, fingerprint },
+    ...{ message, stack, worker, fence, failedAt: new Date(at) },
+    resolvedAt: state === RESOLVED && amendedAt !== null ? new Date(amendedAt) : null,
+    resolvedBy: body.resolvedBy ?? null,
+  };
+}

@@ -1,0 +1,283 @@
+/**
+ * Carries operations on: a chore of every process with a worker. A step is claimed in the operation's record,
+ * done, and written down. A process that dies in the midst of a step costs that step: the next one finds by the
+ * mark on each job which of its ids were dealt with already, so that no job is touched twice.
+ */
+import type { StoredJob } from "../../core/job.ts";
+import type { Change } from "../../core/store.ts";
+import type { Chore, Extension, ExtensionHost } from "../../engine/extension.ts";
+import { resolveEntries } from "../failures/resolve-entries.ts";
+import {
+  allowance,
+  CHUNK,
+  failsTooOften,
+  isActive,
+  outcomesOf,
+  type IdRef,
+  type OperationRecord,
+} from "./operation.ts";
+import { listOperations, readChunk, readOperation, writeOperation } from "./operation-records.ts";
+import type { Versioned } from "./operation-records.ts";
+
+const EVERY_MS = 1_000;
+/** Without a word of any change the records are read this often. */
+const LOOK_ANYWAY_MS = 60_000;
+/** Others leave a claimed operation alone for so long. */
+const CLAIM_MS = 5_000;
+/** Longest work in one turn, and ids in one step of it. */
+const TURN_MS = 1_000;
+const STEP = 50;
+/** Outcomes that are not known after this are not waited for. */
+const SETTLING_MS = 10 * 60_000;
+
+export function operationsExtension(host: ExtensionHost): Extension {
+  return { name: "operations", chores: [operationsChore(host, host.workers.id)] };
+}
+
+function operationsChore(host: ExtensionHost, carrier: string): Chore {
+  let lookedAt = -Infinity;
+  let ids: readonly string[] = [];
+  host.workers.onChange(() => (lookedAt = -Infinity));
+  return {
+    name: "operations",
+    everyMs: EVERY_MS,
+    async run({ isStopped }) {
+      const now = host.runtime.monotonic();
+      if (now - lookedAt >= LOOK_ANYWAY_MS) {
+        lookedAt = now;
+        const all = await listOperations(host.records);
+        ids = all
+          .filter(({ operation }) => isActive(operation))
+          .map(({ operation }) => operation.id);
+      }
+      const left: string[] = [];
+      for (const id of ids) {
+        if (isStopped()) return;
+        if (await carryOn(host, id, carrier)) left.push(id);
+      }
+      ids = left;
+    },
+  };
+}
+
+/** One turn. False: there is nothing left to do for it. */
+async function carryOn(host: ExtensionHost, id: string, carrier: string): Promise<boolean> {
+  const until = host.runtime.monotonic() + TURN_MS;
+  const claimed = await claim(host, id, carrier);
+  if (claimed === "over") return false;
+  let current = claimed;
+  while (current !== null) {
+    const now = await host.jobs.now();
+    const { operation } = current;
+    if (operation.state === "settling") return settling(host, current, now);
+    const size = Math.min(allowance(operation, now), STEP, CHUNK - (operation.next % CHUNK));
+    if (size === 0) return (await watched(host, current)) !== null;
+    current = await step(host, current, size);
+    if (host.runtime.monotonic() >= until) break;
+  }
+  return true;
+}
+
+async function claim(
+  host: ExtensionHost,
+  id: string,
+  carrier: string,
+): Promise<Versioned | "over" | null> {
+  const found = await readOperation(host.records, id);
+  if (found === null || !isActive(found.operation)) return "over";
+  const now = await host.jobs.now();
+  const { carrier: other } = found.operation;
+  if (other !== null && other.id !== carrier && other.until > now) return null;
+  const claimed = { ...found.operation, carrier: { id: carrier, until: now + CLAIM_MS } };
+  return writeOperation(host.records, claimed, found.version);
+}
+
+/** Deals with the next ids. Null: another process has it now, or a person stopped it. */
+async function step(
+  host: ExtensionHost,
+  { operation, version }: Versioned,
+  size: number,
+): Promise<Versioned | null> {
+  const { next, id } = operation;
+  const refs = (await readChunk(host.records, id, Math.floor(next / CHUNK))).slice(
+    next % CHUNK,
+    (next % CHUNK) + size,
+  );
+  const jobs = await host.jobs.get(refs);
+  const isRepeat = operation.step?.from === next && operation.step.to === next + refs.length;
+  const gone = isRepeat ? (operation.step?.gone ?? 0) : jobs.filter(isGone).length;
+  const begun = { ...operation, step: { from: next, to: next + refs.length, gone } };
+  const claimed = await writeOperation(host.records, begun, version);
+  if (claimed === null) return null;
+  const results = await apply(host, operation, { refs, jobs });
+  const counts = { done: 0, refused: 0, missing: 0 };
+  for (const result of results) counts[result] += 1;
+  if (operation.action === "remove") {
+    // What this step removed before its process died looks as if it had never been there.
+    counts.done += counts.missing - gone;
+    counts.missing = gone;
+  }
+  const after: OperationRecord = {
+    ...begun,
+    next: next + refs.length,
+    done: operation.done + counts.done,
+    refused: operation.refused + counts.refused,
+    missing: operation.missing + counts.missing,
+    step: null,
+  };
+  const isLast = after.next >= after.count || refs.length === 0;
+  const now = await host.jobs.now();
+  const written: OperationRecord = isLast ? ended(after, now) : after;
+  const done = await writeOperation(host.records, written, claimed.version);
+  if (done !== null && isLast && written.state === "finished") await tell(host, written);
+  return done;
+}
+
+type Result = "done" | "refused" | "missing";
+
+async function apply(
+  host: ExtensionHost,
+  operation: OperationRecord,
+  { refs, jobs }: { refs: readonly IdRef[]; jobs: readonly (StoredJob | "pruned" | null)[] },
+): Promise<Result[]> {
+  const mark = markOf(operation);
+  const results = new Map<string, Result>();
+  const waiting: StoredJob[] = [];
+  refs.forEach(({ id }, at) => {
+    const job = jobs[at];
+    if (isGone(job)) results.set(id, "missing");
+    else if (operation.action === "retry" && job.by === mark) results.set(id, "done");
+    else waiting.push(job);
+  });
+  const why = { reason: operation.reason, by: mark };
+  for (const { jobs: alike, attempts } of byAttempts(host, operation, waiting)) {
+    const target = { ids: alike.map(({ id, queue }) => ({ id, queue })) };
+    const { changes } = await changed(host, operation, { target, attempts, why });
+    for (const { id, result } of changes) results.set(id, result === "asked" ? "done" : result);
+    if (operation.action !== "retry") continue;
+    const { by, reason } = operation;
+    for (const { id, result } of changes) {
+      if (result === "done") await resolved(host, id, { by, reason });
+    }
+  }
+  return refs.map(({ id }) => results.get(id) ?? "missing");
+}
+
+function changed(
+  { jobs }: ExtensionHost,
+  { action, how }: OperationRecord,
+  call: {
+    readonly target: { readonly ids: readonly IdRef[] };
+    readonly attempts: number;
+    readonly why: { readonly reason: string | null; readonly by: string };
+  },
+): Promise<{ readonly changes: readonly Change[] }> {
+  const { target, attempts, why } = call;
+  const due = { delayMs: how.delayMs ?? 0, runAt: null };
+  switch (action) {
+    case "retry":
+      return jobs.revive(target, { ...due, attempts }, why);
+    case "cancel":
+      return jobs.cancel(target, why);
+    case "remove":
+      return jobs.remove(target, why);
+    case "reschedule":
+      return jobs.reschedule(target, due, why);
+  }
+}
+
+/** A retry gives each job what its contract gives, or so many. */
+function byAttempts(
+  host: ExtensionHost,
+  { action, how }: OperationRecord,
+  jobs: readonly StoredJob[],
+): { readonly jobs: readonly StoredJob[]; readonly attempts: number }[] {
+  if (jobs.length === 0) return [];
+  const { attempts = 1 } = how;
+  if (action !== "retry" || attempts !== "full") {
+    return [{ jobs, attempts: attempts === "full" ? 1 : attempts }];
+  }
+  const groups = new Map<number, StoredJob[]>();
+  for (const job of jobs) {
+    const full = host.attemptsOf(job.type);
+    groups.set(full, [...(groups.get(full) ?? []), job]);
+  }
+  return [...groups].map(([full, alike]) => ({ jobs: alike, attempts: full }));
+}
+
+/** The job is retried: a ledger that is away is no reason to stop. */
+async function resolved(
+  host: ExtensionHost,
+  id: string,
+  why: { readonly by: string | null; readonly reason: string | null },
+): Promise<void> {
+  if (!host.hasLedger) return;
+  try {
+    await resolveEntries(host, id, why);
+  } catch (error) {
+    host.logger.warn(`the failures of job ${id} could not be marked resolved`, { error });
+  }
+}
+
+/** Looks what became of the jobs that were retried, a chunk a turn; stops what fails too often. */
+async function watched(host: ExtensionHost, current: Versioned): Promise<Versioned | null> {
+  const { operation, version } = current;
+  if (operation.action !== "retry" || operation.next === 0) return current;
+  const chunks = Math.ceil(operation.next / CHUNK);
+  const chunk = Math.floor(host.runtime.monotonic() / EVERY_MS) % chunks;
+  const refs = await readChunk(host.records, operation.id, chunk);
+  const jobs = await host.jobs.get(refs.slice(0, operation.next - chunk * CHUNK));
+  const of = (status: string) =>
+    jobs.filter((job) => typeof job === "object" && job?.status === status).length;
+  // What is gone has succeeded: only finished jobs are pruned, and dead ones much later.
+  const known = [of("succeeded") + jobs.filter(isGone).length, of("dead")] as const;
+  const before = operation.outcomes[chunk] ?? [0, 0];
+  if (before[0] === known[0] && before[1] === known[1]) return current;
+  const outcomes = Array.from({ length: chunks }, (_, at) =>
+    at === chunk ? known : (operation.outcomes[at] ?? ([0, 0] as const)),
+  );
+  const told: OperationRecord = { ...operation, outcomes };
+  if (!failsTooOften(told)) return writeOperation(host.records, told, version);
+  const now = await host.jobs.now();
+  const stopped: OperationRecord = { ...told, state: "stopped", endedAt: now, resumedAt: null };
+  const written = await writeOperation(host.records, stopped, version);
+  if (written !== null) await tell(host, stopped);
+  return null;
+}
+
+async function settling(host: ExtensionHost, current: Versioned, now: number): Promise<boolean> {
+  const latest = await watched(host, current);
+  if (latest === null) return true;
+  const { operation, version } = latest;
+  const { succeeded, failedAgain } = outcomesOf(operation);
+  const isKnown = succeeded + failedAgain >= operation.done + operation.missing;
+  if (!isKnown && now - (operation.endedAt ?? now) < SETTLING_MS) return true;
+  const finished: OperationRecord = { ...operation, state: "finished" };
+  if ((await writeOperation(host.records, finished, version)) !== null) await tell(host, finished);
+  return false;
+}
+
+function ended(operation: OperationRecord, now: number): OperationRecord {
+  const state = operation.action === "retry" && operation.done > 0 ? "settling" : "finished";
+  return { ...operation, state, endedAt: now, resumedAt: null };
+}
+
+async function tell(host: ExtensionHost, operation: OperationRecord): Promise<void> {
+  const { id, action, state, filter, count, done, refused, missing, by, reason } = operation;
+  const details = { operation: id, what: action, filter, count, done, refused, missing };
+  const outcome = { ...details, ...outcomesOf(operation) };
+  host.logger.info(`operation ${id} (${action}) is ${state}`, {
+    type: "OPERATION",
+    state,
+    ...outcome,
+  });
+  await host.audit({ action: `operation ${state}`, by, reason, details: outcome }, {});
+}
+
+function markOf({ id, by }: OperationRecord): string {
+  return `${by ?? "an operator"} (operation ${id})`;
+}
+
+function isGone(job: StoredJob | "pruned" | null | undefined): job is "pruned" | null | undefined {
+  return job === null || job === undefined || job === "pruned";
+}

@@ -1,0 +1,120 @@
+/**
+ * An operation does one thing to many jobs, and survives its process: what it is to do, how far it is and what
+ * came of it are records. A plan freezes the ids; any process with a worker carries it on, step by step.
+ *
+ *   planned ─start─▶ running ◀─pause, resume─▶ paused
+ *                      │
+ *                      ├─ every id was dealt with ─▶ settling ─ outcomes are known ─▶ finished
+ *                      ├─ abort ─▶ aborted
+ *                      └─ too many failed again ─▶ stopped
+ */
+import type { JobFilter } from "../../core/store.ts";
+
+export const ACTIONS = ["retry", "cancel", "remove", "reschedule"] as const;
+export type Action = (typeof ACTIONS)[number];
+export type OperationState =
+  "planned" | "running" | "paused" | "settling" | "finished" | "aborted" | "stopped";
+
+export interface OperationRecord {
+  readonly id: string;
+  readonly action: Action;
+  readonly filter: JobFilter & { readonly text?: string };
+  readonly state: OperationState;
+  /** How many ids it has, in how many records. */
+  readonly count: number;
+  readonly chunks: number;
+  readonly byCategory: Readonly<Record<string, number>>;
+  readonly how: {
+    /** Of a retry: how many attempts each job gets. */
+    readonly attempts?: number | "full";
+    /** Of a reschedule. */
+    readonly delayMs?: number;
+  };
+  readonly perSecond: number | null;
+  readonly stopAtFailureRate: number | null;
+  readonly by: string | null;
+  readonly reason: string | null;
+  readonly plannedAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  /** Since when it has been running, and how long it ran before it was paused: for its pace. */
+  readonly resumedAt: number | null;
+  readonly ranMs: number;
+  /** The next id to deal with, and what came of those before. */
+  readonly next: number;
+  readonly done: number;
+  readonly refused: number;
+  readonly missing: number;
+  /** Of retried jobs, by chunk: how many succeeded, how many are dead again. */
+  readonly outcomes: readonly (readonly [succeeded: number, dead: number])[];
+  /** Which process deals with it now, and until when others leave it alone. */
+  readonly carrier: { readonly id: string; readonly until: number } | null;
+  /** The step that was begun: which ids were gone before it. */
+  readonly step: { readonly from: number; readonly to: number; readonly gone: number } | null;
+}
+
+export interface IdRef {
+  readonly id: string;
+  readonly queue: string;
+}
+
+export const CHUNK = 500;
+/** Of outcomes, before a rate means anything. */
+const LEAST_OUTCOMES = 10;
+
+export const isOver = ({ state }: OperationRecord): boolean =>
+  state === "finished" || state === "aborted" || state === "stopped";
+
+export const isActive = ({ state }: OperationRecord): boolean =>
+  state === "running" || state === "settling";
+
+/** How many ids may be dealt with now without going over its pace. */
+export function allowance(operation: OperationRecord, now: number): number {
+  const { perSecond, ranMs, resumedAt, next, count } = operation;
+  const left = count - next;
+  if (perSecond === null) return left;
+  const elapsedMs = ranMs + (resumedAt === null ? 0 : Math.max(0, now - resumedAt));
+  const due = Math.floor((elapsedMs / 1_000) * perSecond) + 1;
+  return Math.max(0, Math.min(left, due - next));
+}
+
+export function outcomesOf({ outcomes }: OperationRecord): {
+  succeeded: number;
+  failedAgain: number;
+} {
+  let [succeeded, failedAgain] = [0, 0];
+  for (const [ok, dead] of outcomes) {
+    succeeded += ok;
+    failedAgain += dead;
+  }
+  return { succeeded, failedAgain };
+}
+
+export function failsTooOften(operation: OperationRecord): boolean {
+  const { stopAtFailureRate } = operation;
+  const { succeeded, failedAgain } = outcomesOf(operation);
+  const known = succeeded + failedAgain;
+  if (stopAtFailureRate === null || known < LEAST_OUTCOMES) return false;
+  return failedAgain / known > stopAtFailureRate;
+}
+
+/** What a person did to it; null if its state does not allow that. */
+export function commanded(
+  operation: OperationRecord,
+  command: "pause" | "resume" | "abort",
+  now: number,
+): OperationRecord | null {
+  const { state, ranMs, resumedAt } = operation;
+  const ran = ranMs + (resumedAt === null ? 0 : now - resumedAt);
+  switch (command) {
+    case "pause":
+      return state === "running"
+        ? { ...operation, state: "paused", ranMs: ran, resumedAt: null }
+        : null;
+    case "resume":
+      return state === "paused" ? { ...operation, state: "running", resumedAt: now } : null;
+    case "abort":
+      if (isOver(operation) || state === "settling") return null;
+      return { ...operation, state: "aborted", ranMs: ran, resumedAt: null, endedAt: now };
+  }
+}

@@ -1,0 +1,290 @@
+/** Operations, for people: plan what is to be done to many jobs, start it, watch it, stop it. */
+import {
+  InvalidOptionError,
+  OperationNotFoundError,
+  OperationStateError,
+} from "../../core/errors.ts";
+import type { JobSummary } from "../../core/job.ts";
+import {
+  checkObject,
+  checkOneOf,
+  checkWhole,
+  MAX_DURATION_MS,
+  refuseUnknown,
+} from "../../core/option-checks.ts";
+import type { JobFilter } from "../../core/store.ts";
+import { cleanText } from "../../core/text.ts";
+import { jobListing, jobsFilter, sleep, type ExtensionHost } from "../../engine/extension.ts";
+import type { JobListing, JobsFilter } from "../../engine/extension.ts";
+import { chooseJobs, MOST_IDS, STRATEGIES, type Strategy } from "./choose-jobs.ts";
+import { ACTIONS, CHUNK, commanded, isOver, outcomesOf } from "./operation.ts";
+import type { Action, OperationRecord, OperationState } from "./operation.ts";
+import { listOperations, readOperation, storePlan, writeOperation } from "./operation-records.ts";
+
+export const CHOICE = ["strategy", "limit", "perCategory", "seed"];
+const WATCH_EVERY_MS = 500;
+const MOST_PER_SECOND = 100_000;
+
+/** Which of the jobs that match. */
+export interface ChoiceOptions {
+  readonly strategy?: Strategy | undefined;
+  /** 1 to 10,000, which is the default. */
+  readonly limit?: number | undefined;
+  /** A fair share: at most so many of one category of errors. */
+  readonly perCategory?: number | undefined;
+  /** Of the strategy `random`: the same seed draws the same jobs. */
+  readonly seed?: number | undefined;
+}
+
+export interface PlanOptions extends ChoiceOptions {
+  readonly action: Action;
+  /** Which jobs, as `hf.jobs` filters them. One that says nothing is refused. */
+  readonly filter: JobsFilter;
+}
+
+/** What is asked of a store, and of each job that it finds. */
+interface Meant {
+  readonly action: Action;
+  readonly filter: JobFilter & { readonly text?: string };
+  readonly isMeant: (job: JobSummary) => boolean;
+}
+
+export interface StartOptions {
+  /** At most so many jobs a second, over the whole fleet. Default: as fast as it goes. */
+  readonly perSecond?: number | undefined;
+  /** Of a retry: how many attempts each job gets; `"full"`: as many as its contract gives. Default 1. */
+  readonly attempts?: number | "full" | undefined;
+  /** Of a reschedule and a retry: due so long after its step. Default 0. */
+  readonly delayMs?: number | undefined;
+  /** Of a retry: stops by itself once more than this share of the known outcomes are failures. */
+  readonly stopAtFailureRate?: number | undefined;
+  readonly by?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+export interface OperationView {
+  readonly id: string;
+  readonly action: Action;
+  readonly state: OperationState;
+  readonly filter: Readonly<Record<string, unknown>>;
+  /** How many jobs it is about, how many were dealt with, and what came of that. */
+  readonly of: number;
+  readonly done: number;
+  /** In a state that does not allow it any more. */
+  readonly refused: number;
+  /** Gone before it came to them. */
+  readonly missing: number;
+  /** Of retried jobs, as far as it is known. */
+  readonly succeeded: number;
+  readonly failedAgain: number;
+  readonly perSecond: number | null;
+  readonly by: string | null;
+  readonly reason: string | null;
+  readonly plannedAt: Date;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+}
+
+/** What would be done, and nothing has been yet. */
+export interface Plan {
+  readonly id: string;
+  readonly action: Action;
+  readonly count: number;
+  readonly byCategory: Readonly<Record<string, number>>;
+  /** The first of them. */
+  readonly sample: readonly JobListing[];
+  /** More jobs match than it takes. */
+  readonly isCut: boolean;
+  start(options?: StartOptions): Promise<Operation>;
+}
+
+export interface Operation extends OperationView {
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  abort(): Promise<void>;
+  /** What it has come to, again and again until it is over. */
+  watch(): AsyncGenerator<OperationView>;
+}
+
+export class Operations {
+  readonly #host: () => Promise<ExtensionHost>;
+
+  constructor(host: () => Promise<ExtensionHost>) {
+    this.#host = host;
+  }
+
+  /** Finds the jobs and freezes their ids. Nothing is done to them. */
+  async plan(options: PlanOptions): Promise<Plan> {
+    checkObject("operations.plan", options);
+    refuseUnknown("operations.plan", options, ["action", "filter", ...CHOICE]);
+    const { action, filter: query, ...choice } = options;
+    checkOneOf("action", action, ACTIONS);
+    const filter = jobsFilter("filter", query, []);
+    if (Object.keys(filter).length === 0) {
+      throw new InvalidOptionError('an operation needs a filter: for example { queue: "mail" }');
+    }
+    return this.planFor({ action, filter, isMeant: () => true }, choice);
+  }
+
+  /** @internal */
+  async planFor({ action, filter, isMeant }: Meant, options: ChoiceOptions): Promise<Plan> {
+    const { strategy = "oldest", limit = MOST_IDS, perCategory = null, seed = 1 } = options;
+    checkOneOf("strategy", strategy, STRATEGIES);
+    checkWhole("limit", limit, { min: 1, max: MOST_IDS });
+    checkWhole("seed", seed, { min: 0, max: 2 ** 32 - 1 });
+    if (perCategory !== null) checkWhole("perCategory", perCategory, { min: 1, max: MOST_IDS });
+    const host = await this.#host();
+    const choice = { filter, isMeant, strategy, limit, perCategory, seed };
+    const { refs, byCategory, sample, isCut } = await chooseJobs(host, choice);
+    const operation: OperationRecord = {
+      ...{ id: host.runtime.id(), action, filter, state: "planned", count: refs.length },
+      ...{ chunks: Math.ceil(refs.length / CHUNK), byCategory, how: {}, perSecond: null },
+      ...{ stopAtFailureRate: null, by: null, reason: null, plannedAt: await host.jobs.now() },
+      ...{ startedAt: null, endedAt: null, resumedAt: null, ranMs: 0, next: 0, done: 0 },
+      ...{ refused: 0, missing: 0, outcomes: [], carrier: null, step: null },
+    };
+    await storePlan(host.records, operation, refs);
+    const { id, count } = operation;
+    return {
+      ...{ id, action, count, byCategory, isCut, sample: sample.map(jobListing) },
+      start: (startOptions) => this.#start(id, startOptions),
+    };
+  }
+
+  /** Newest first. */
+  async list(): Promise<readonly OperationView[]> {
+    const { records } = await this.#host();
+    const all = (await listOperations(records)).map(({ operation }) => viewOf(operation));
+    return all.sort((a, b) => b.plannedAt.getTime() - a.plannedAt.getTime());
+  }
+
+  async get(id: string): Promise<Operation> {
+    const { records } = await this.#host();
+    const found = typeof id === "string" ? await readOperation(records, id) : null;
+    if (found === null) throw notFound(id);
+    return this.#operation(found.operation);
+  }
+
+  async #start(id: string, options: StartOptions = {}): Promise<Operation> {
+    const checked = checkStart(options);
+    const host = await this.#host();
+    for (;;) {
+      const found = await readOperation(host.records, id);
+      if (found === null) throw notFound(id);
+      const { operation, version } = found;
+      if (operation.state !== "planned") throw notNow(operation, "started");
+      if (checked.how.attempts !== undefined && operation.action !== "retry") {
+        throw new InvalidOptionError(
+          `attempts is for a retry: this operation is a ${operation.action}`,
+        );
+      }
+      const now = await host.jobs.now();
+      const isEmpty = operation.count === 0;
+      const started: OperationRecord = {
+        ...{ ...operation, ...checked, startedAt: now, resumedAt: now },
+        ...(isEmpty ? { state: "finished", endedAt: now } : { state: "running" }),
+      };
+      if ((await writeOperation(host.records, started, version)) === null) continue;
+      await audit(host, started, "start operation");
+      await host.workers.announceChange();
+      return this.#operation(started);
+    }
+  }
+
+  #operation(operation: OperationRecord): Operation {
+    const { id } = operation;
+    return {
+      ...viewOf(operation),
+      pause: () => this.#command(id, "pause"),
+      resume: () => this.#command(id, "resume"),
+      abort: () => this.#command(id, "abort"),
+      watch: () => this.#watch(id),
+    };
+  }
+
+  async #command(id: string, command: "pause" | "resume" | "abort"): Promise<void> {
+    const host = await this.#host();
+    for (;;) {
+      const found = await readOperation(host.records, id);
+      if (found === null) throw notFound(id);
+      const { operation, version } = found;
+      const next = commanded(operation, command, await host.jobs.now());
+      if (next === null) throw notNow(operation, `${command}${command.endsWith("e") ? "d" : "ed"}`);
+      if ((await writeOperation(host.records, next, version)) === null) continue;
+      await audit(host, next, `${command} operation`);
+      return host.workers.announceChange();
+    }
+  }
+
+  async *#watch(id: string): AsyncGenerator<OperationView> {
+    const { records, runtime } = await this.#host();
+    for (let last = ""; ;) {
+      const found = await readOperation(records, id);
+      if (found === null) throw notFound(id);
+      const view = viewOf(found.operation);
+      const words = JSON.stringify(view);
+      if (words !== last) yield view;
+      last = words;
+      if (isOver(found.operation)) return;
+      await sleep(runtime, WATCH_EVERY_MS);
+    }
+  }
+}
+
+function checkStart(
+  options: StartOptions,
+): Pick<OperationRecord, "how" | "perSecond" | "stopAtFailureRate" | "by" | "reason"> {
+  checkObject("start", options);
+  refuseUnknown("start", options, [
+    ...["perSecond", "attempts", "delayMs", "stopAtFailureRate", "by", "reason"],
+  ]);
+  const { perSecond, attempts, delayMs, stopAtFailureRate, by, reason } = options;
+  if (perSecond !== undefined) {
+    checkWhole("perSecond", perSecond, { min: 1, max: MOST_PER_SECOND });
+  }
+  if (attempts !== undefined && attempts !== "full") {
+    checkWhole("attempts", attempts, { min: 1, max: 1_000 });
+  }
+  if (delayMs !== undefined) checkWhole("delayMs", delayMs, { min: 0, max: MAX_DURATION_MS });
+  const isShare = typeof stopAtFailureRate === "number" && stopAtFailureRate > 0;
+  if (stopAtFailureRate !== undefined && !(isShare && stopAtFailureRate <= 1)) {
+    throw new InvalidOptionError("stopAtFailureRate is a share: above 0, at most 1");
+  }
+  return {
+    how: { ...(attempts !== undefined && { attempts }), ...(delayMs !== undefined && { delayMs }) },
+    perSecond: perSecond ?? null,
+    stopAtFailureRate: stopAtFailureRate ?? null,
+    by: by === undefined ? null : cleanText(by, 100),
+    reason: reason === undefined ? null : cleanText(reason, 500),
+  };
+}
+
+async function audit(
+  host: ExtensionHost,
+  operation: OperationRecord,
+  action: string,
+): Promise<void> {
+  const { id, action: what, filter, count, by, reason } = operation;
+  await host.audit({ action, by, reason, details: { operation: id, what, filter, count } }, {});
+}
+
+function viewOf(operation: OperationRecord): OperationView {
+  const { id, action, state, filter, count, done, refused, missing } = operation;
+  const { perSecond, by, reason, plannedAt, startedAt, endedAt } = operation;
+  return {
+    ...{ id, action, state, filter: { ...filter }, of: count, done, refused, missing },
+    ...{ ...outcomesOf(operation), perSecond, by, reason, plannedAt: new Date(plannedAt) },
+    startedAt: startedAt === null ? null : new Date(startedAt),
+    endedAt: endedAt === null ? null : new Date(endedAt),
+  };
+}
+
+function notFound(id: unknown): OperationNotFoundError {
+  return new OperationNotFoundError(
+    `there is no operation ${cleanText(id, 64)}: operations.list() has those that are`,
+  );
+}
+
+function notNow({ id, state }: OperationRecord, done: string): OperationStateError {
+  return new OperationStateError(`operation ${id} is ${state}, so it cannot be ${done}`);
+}
