@@ -25,7 +25,9 @@ beforeEach(async () => {
   });
   address = new FaultProxy(primary.url);
   url = await address.open();
+  // The replica says so a moment before its primary does.
   await told(replica, (info) => info.includes("master_link_status:up"));
+  await told(primary, (info) => info.includes("state=online"));
 });
 afterEach(async () => {
   await address.close();
