@@ -41,10 +41,6 @@ export class Tally {
     });
   }
 
-  succeeded(type: string): number {
-    return this.#row(type).succeeded;
-  }
-
   table(): string {
     const heads = ["type", "added", "duplicates", "retried", "succeeded", "dead"] as const;
     const rows = [...this.#rows].toSorted(([a], [b]) => a.localeCompare(b));

@@ -54,13 +54,13 @@ it.each([
 
 /** What all stores are asked about Holdfast alone; those that take many processes only at night. */
 const ASKED = inTier({
-  daily: ["queues", "pages"],
+  daily: ["pages"],
   full: ["capped", "held", "queues", "pages", "processes"],
 });
 const ASKED_OF = {
   sqlite: inTier({ daily: ["capped", "held"], full: [] }),
   postgres: inTier({ daily: [], full: ["idle"] }),
-  redis: inTier({ daily: ["capped"], full: [] }),
+  redis: [],
   mongodb: [],
 };
 

@@ -48,8 +48,9 @@ export async function readStore(store: Store): Promise<{ stored: StoredJob[]; ve
 export async function miscounted(store: Store, stored: readonly StoredJob[]): Promise<string[]> {
   if (store.info().counts !== "exact") return [];
   const found: string[] = [];
-  for (const { queue, ready, delayed, ...counts } of await store.count()) {
-    const told = { ...counts, queued: ready + delayed };
+  for (const { queue, ready, delayed, processing, ...counts } of await store.count()) {
+    const { succeeded, dead, cancelled } = counts;
+    const told = { queued: ready + delayed, processing, succeeded, dead, cancelled };
     for (const [status, count] of Object.entries(told)) {
       const held = stored.filter((job) => job.queue === queue && job.status === status).length;
       if (held !== count) found.push(`${queue}: ${count} ${status} are counted, ${held} are there`);

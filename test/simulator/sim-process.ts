@@ -99,6 +99,8 @@ export class SimProcess implements Listener {
         if (!isLastWord) options.onEngineError(message, error);
       }),
       retention: RETENTION,
+      // Entries come with the settles, from the wire: the judge knows which must be there.
+      ledger: false,
     });
     for (const kind of KINDS) if (kind !== "stranger") this.#handle(kind);
     for (const ending of FINISHED_STATUSES) {

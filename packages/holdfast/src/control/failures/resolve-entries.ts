@@ -1,9 +1,11 @@
 /** Marks the failures of a job as set right: a person who retries it has dealt with them. */
 import type { FailureBody, LedgerPage } from "../../core/ledger.ts";
-import type { ExtensionHost } from "../../engine/extension.ts";
+import { sleep, type ExtensionHost } from "../../engine/extension.ts";
 import { RESOLVED } from "./failures.ts";
 
 const PAGE = 100;
+const TRIES = 3;
+const TRY_AGAIN_MS = 200;
 
 export async function resolveEntries(
   { ledger }: Pick<ExtensionHost, "ledger">,
@@ -32,9 +34,16 @@ export async function resolveRetried(
   { by, reason }: { readonly by?: string | undefined; readonly reason?: string | undefined },
 ): Promise<void> {
   if (ledgerWriter.home === "nowhere") return;
-  try {
-    await resolveEntries(host, jobId, { by: by ?? null, reason: reason ?? null });
-  } catch (error) {
-    host.logger.error(`the failures of job ${jobId} could not be marked resolved`, { error });
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await resolveEntries(host, jobId, { by: by ?? null, reason: reason ?? null });
+    } catch (error) {
+      if (tries < TRIES) {
+        await sleep(host.runtime, TRY_AGAIN_MS);
+        continue;
+      }
+      host.logger.warn(`the failures of job ${jobId} could not be marked resolved`, { error });
+      return;
+    }
   }
 }
