@@ -38,7 +38,8 @@ export async function resolveRetried(
     try {
       return await resolveEntries(host, jobId, { by: by ?? null, reason: reason ?? null });
     } catch (error) {
-      if (tries < TRIES) {
+      // Another store may be away for long: no caller waits for it.
+      if (tries < TRIES && ledgerWriter.home === "store") {
         await sleep(host.runtime, TRY_AGAIN_MS);
         continue;
       }
