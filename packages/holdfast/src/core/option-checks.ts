@@ -120,3 +120,14 @@ function editDistance(left: string, right: string): number {
   }
   return above[right.length] as number;
 }
+
+export function checkText(what: string, value: unknown): string {
+  if (typeof value === "string") return value;
+  throw new InvalidOptionError(`${what} must be a text`);
+}
+
+/** In milliseconds since the epoch. */
+export function checkDate(what: string, date: unknown): number {
+  if (date instanceof Date && Number.isFinite(date.getTime())) return date.getTime();
+  throw new InvalidOptionError(`${what} must be a valid Date`);
+}

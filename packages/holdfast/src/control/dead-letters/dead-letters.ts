@@ -3,7 +3,7 @@ import { InvalidOptionError } from "../../core/errors.ts";
 import type { ErrorCategory, JobSummary } from "../../core/job.ts";
 import { checkObject, checkWhole, refuseUnknown } from "../../core/option-checks.ts";
 import type { DeadCount } from "../../core/store.ts";
-import { cleanText } from "../../core/text.ts";
+import { checkWhy } from "../../core/why-options.ts";
 import {
   fillPage,
   jobListing,
@@ -168,7 +168,7 @@ export class DeadLetters {
 
   /** Shown again only if it comes back. */
   resolve(fingerprint: string, options: DecisionOptions = {}): Promise<void> {
-    const { by, reason } = wordsOf("deadLetters.resolve", options);
+    const { by, reason } = checkWhy("deadLetters.resolve", options);
     const appVersion = this.#appVersion;
     return this.#mark(fingerprint, (at) => ({ state: "resolved", at, by, reason, appVersion }));
   }
@@ -179,7 +179,7 @@ export class DeadLetters {
     if (untilPerHour !== undefined) {
       checkWhole("untilPerHour", untilPerHour, { min: 1, max: 10_000 });
     }
-    const { by, reason } = wordsOf("deadLetters.ignore", words);
+    const { by, reason } = checkWhy("deadLetters.ignore", words);
     return this.#mark(fingerprint, (at) => ({
       ...{ state: "ignored", at, by, reason },
       untilPerHour: untilPerHour ?? null,
@@ -188,7 +188,7 @@ export class DeadLetters {
 
   /** As if nothing had been decided. */
   reopen(fingerprint: string, options: DecisionOptions = {}): Promise<void> {
-    wordsOf("deadLetters.reopen", options);
+    checkWhy("deadLetters.reopen", options);
     return this.#mark(fingerprint, () => null, options);
   }
 
@@ -203,7 +203,7 @@ export class DeadLetters {
     const host = await this.#host();
     const mark = markAt(await host.jobs.now());
     await markFault(host, fingerprint, mark);
-    const { by, reason } = mark ?? wordsOf("deadLetters", options);
+    const { by, reason } = mark ?? checkWhy("deadLetters", options);
     const action = mark === null ? "reopen fault" : `${mark.state} fault`;
     await host.audit({ action, by, reason, details: { fingerprint } }, {});
   }
@@ -233,18 +233,5 @@ async function groupOf(
     firstAt: new Date(firstAt),
     lastAt: new Date(lastAt),
     resolvedIn: state === "back" && mark?.state === "resolved" ? mark.appVersion : null,
-  };
-}
-
-function wordsOf(
-  what: string,
-  options: DecisionOptions,
-): { by: string | null; reason: string | null } {
-  checkObject(what, options);
-  refuseUnknown(what, options, ["by", "reason"]);
-  const { by, reason } = options;
-  return {
-    by: by === undefined ? null : cleanText(by, 200),
-    reason: reason === undefined ? null : cleanText(reason, 500),
   };
 }

@@ -2,10 +2,11 @@
  * What people said of a fault, which is a fingerprint: it is resolved, and shown again only if it comes back;
  * or it is ignored, until it comes too often.
  */
+import { putRecord } from "../../core/put-record.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";
 
 const FAULTS = "holdfast/faults/";
-/** A fault nobody met for so long is forgotten. */
+/** What was said of a fault is forgotten after so long. */
 const KEPT_MS = 90 * 86_400_000;
 
 export type FaultMark =
@@ -30,15 +31,8 @@ export async function markFault(
   fingerprint: string,
   mark: FaultMark | null,
 ): Promise<void> {
-  const key = FAULTS + fingerprint;
-  for (;;) {
-    const [found] = await records.read([key]);
-    if (!found && mark === null) return;
-    const value = mark === null ? null : JSON.stringify(mark);
-    const expect = found?.version ?? null;
-    const [result] = await records.swap([{ key, expect, value, ttlMs: KEPT_MS }]);
-    if (result?.swapped) return;
-  }
+  const value = mark === null ? null : JSON.stringify(mark);
+  await putRecord(records, FAULTS + fingerprint, { value, ttlMs: KEPT_MS });
 }
 
 /** In the order of the fingerprints. */

@@ -2,7 +2,7 @@
 import { InvalidOptionError, PresetNotFoundError } from "../../core/errors.ts";
 import { checkName } from "../../core/names.ts";
 import { checkObject } from "../../core/option-checks.ts";
-import type { Records } from "../../core/records.ts";
+import { putRecord } from "../../core/put-record.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";
 import { CHOICE, type Plan } from "../operations/operations.ts";
 import { checkDeadFilter } from "./dead-filter.ts";
@@ -36,7 +36,7 @@ export class Presets {
     const { strategy: _, limit: __, perCategory: ___, seed: ____, ...filter } = options;
     checkDeadFilter("presets.save", filter, CHOICE);
     const { records } = await this.#host();
-    await put(records, key, JSON.stringify(options));
+    await putRecord(records, key, { value: JSON.stringify(options), ttlMs: null });
   }
 
   /** By name. */
@@ -51,7 +51,8 @@ export class Presets {
 
   async remove(name: string): Promise<void> {
     const { records } = await this.#host();
-    await put(records, PRESETS + checkName("preset", name), null);
+    const key = PRESETS + checkName("preset", name);
+    await putRecord(records, key, { value: null, ttlMs: null });
   }
 
   async plan(name: string): Promise<Plan> {
@@ -63,16 +64,5 @@ export class Presets {
       );
     }
     return this.#plan(JSON.parse(found.value) as PresetOptions);
-  }
-}
-
-async function put(records: Records, key: string, value: string | null): Promise<void> {
-  for (;;) {
-    const [found] = await records.read([key]);
-    if (!found && value === null) return;
-    const [result] = await records.swap([
-      { key, expect: found?.version ?? null, value, ttlMs: null },
-    ]);
-    if (result?.swapped) return;
   }
 }

@@ -1,8 +1,7 @@
 /** The ledger of failures, for people: one entry for each failed attempt. */
-import { InvalidOptionError } from "../../core/errors.ts";
 import type { ErrorCategory } from "../../core/job.ts";
 import type { FailureBody, StoredEntry } from "../../core/ledger.ts";
-import { checkObject, checkWhole, refuseUnknown } from "../../core/option-checks.ts";
+import { checkDate, checkOptions, checkText, checkWhole } from "../../core/option-checks.ts";
 import { fillPage, type ExtensionHost } from "../../engine/extension.ts";
 
 export interface FailuresQuery {
@@ -96,23 +95,18 @@ export class Failures {
 }
 
 function filterOf(query: FailuresQuery): Record<string, unknown> & { readonly kind: "failure" } {
-  checkObject("failures.list", query);
-  refuseUnknown("failures.list", query, [...WORDS, ...OTHERS]);
+  checkOptions("failures.list", query, [...WORDS, ...OTHERS]);
   const filter: Record<string, unknown> & { kind: "failure" } = { kind: "failure" };
   for (const word of WORDS) {
     const value: unknown = query[word];
     if (value === undefined) continue;
-    if (typeof value !== "string") throw new InvalidOptionError(`${word} must be a text`);
-    filter[word] = value;
+    filter[word] = checkText(word, value);
   }
   if (query.final !== undefined) filter.isFinal = query.final === true;
   for (const end of ["from", "to"] as const) {
     const date: unknown = query[end];
     if (date === undefined) continue;
-    if (!(date instanceof Date) || !Number.isFinite(date.getTime())) {
-      throw new InvalidOptionError(`${end} must be a valid Date`);
-    }
-    filter[end] = date.getTime();
+    filter[end] = checkDate(end, date);
   }
   return filter;
 }

@@ -2,7 +2,7 @@
 import { checkName } from "../../core/names.ts";
 import { checkObject, checkWhole, refuseUnknown } from "../../core/option-checks.ts";
 import type { LimitChange } from "../../core/line.ts";
-import { cleanText } from "../../core/text.ts";
+import { checkWhy } from "../../core/why-options.ts";
 import { policiesOf, type ExtensionHost, type KeepRules } from "../../engine/extension.ts";
 
 /** Absent leaves as it is, null clears. */
@@ -49,8 +49,7 @@ export class Queues {
   async set(queue: string, settings: QueueSettingsPatch, options: SetOptions = {}): Promise<void> {
     const name = checkName("queue", queue);
     checkPatch(settings);
-    checkObject("queues.set", options);
-    refuseUnknown("queues.set", options, ["by", "reason"]);
+    const why = checkWhy("queues.set", options);
     const { keep } = settings;
     const host = await this.#host();
     const limits = LIMITS.filter((limit) => settings[limit] !== undefined);
@@ -59,16 +58,8 @@ export class Queues {
       await host.lines.limit([{ queue: name, group: null, ...bounds } as LimitChange]);
     }
     if (keep !== undefined) await host.settings.keep(name, keep);
-    const { by, reason } = options;
-    await host.audit(
-      {
-        action: "set queue",
-        by: by === undefined ? null : cleanText(by, 200),
-        reason: reason === undefined ? null : cleanText(reason, 500),
-        details: { ...settings },
-      },
-      { queue: name },
-    );
+    const details = { ...settings };
+    await host.audit({ action: "set queue", ...why, details }, { queue: name });
   }
 
   async get(queue: string): Promise<QueueSettingsView> {

@@ -1,7 +1,7 @@
 /** The fleet, for people: which processes work on this store, and a way to quiet one of their workers. */
 import { InvalidOptionError, WorkerNotFoundError } from "../../core/errors.ts";
-import { checkOptions } from "../../core/option-checks.ts";
 import { cleanText } from "../../core/text.ts";
+import { checkWhy } from "../../core/why-options.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";
 
 export interface FleetWorker {
@@ -67,21 +67,13 @@ export class Workers {
     if (typeof worker !== "string" || worker === "") {
       throw new InvalidOptionError(`${what} takes the id of a worker, as workers.list() has it`);
     }
-    checkOptions(what, options, ["by", "reason"]);
+    const why = checkWhy(what, options);
     const host = await this.#host();
     if (!(await host.workers.command(worker, isQuiet))) {
       throw new WorkerNotFoundError(
         `no live worker is called ${cleanText(worker, 200)}: workers.list() has those that are`,
       );
     }
-    const { by, reason } = options;
-    await host.audit(
-      {
-        action: isQuiet ? "quiet" : "resume",
-        by: by === undefined ? null : cleanText(by, 200),
-        reason: reason === undefined ? null : cleanText(reason, 500),
-      },
-      { state: "asked" },
-    );
+    await host.audit({ action: isQuiet ? "quiet" : "resume", ...why }, { state: "asked" });
   }
 }

@@ -7,7 +7,7 @@ import {
   type JobStatus,
 } from "../../core/job.ts";
 import { checkName } from "../../core/names.ts";
-import { checkOneOf, checkOptions } from "../../core/option-checks.ts";
+import { checkDate, checkOneOf, checkOptions, checkText } from "../../core/option-checks.ts";
 import type { JobFilter } from "../../core/store.ts";
 
 export interface JobsFilter {
@@ -73,14 +73,4 @@ export function jobsFilter(what: string, query: JobsFilter, others: readonly str
     ...(finishedFrom !== undefined && { finishedFrom: checkDate("finishedFrom", finishedFrom) }),
     ...(finishedTo !== undefined && { finishedTo: checkDate("finishedTo", finishedTo) }),
   };
-}
-
-function checkText(what: string, value: unknown): string {
-  if (typeof value === "string") return value;
-  throw new InvalidOptionError(`${what} must be a text`);
-}
-
-function checkDate(what: string, date: unknown): number {
-  if (date instanceof Date && Number.isFinite(date.getTime())) return date.getTime();
-  throw new InvalidOptionError(`${what} must be a valid Date`);
 }

@@ -1,9 +1,8 @@
 /** The ledger as people and programs see it: parsed, with dates. */
-import { InvalidOptionError } from "../../core/errors.ts";
 import type { LedgerFilter, StoredEntry } from "../../core/ledger.ts";
 import { decodeJson } from "../../core/json-text.ts";
 import { fillPage } from "./fill-page.ts";
-import { checkOptions, checkWhole } from "../../core/option-checks.ts";
+import { checkDate, checkOptions, checkText, checkWhole } from "../../core/option-checks.ts";
 import { checkCursor } from "./operator.ts";
 import type { Runtime } from "../runtime.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
@@ -81,17 +80,13 @@ function filterOf(query: LedgerQuery): LedgerFilter {
   for (const word of WORDS) {
     const value: unknown = query[word];
     if (value === undefined) continue;
-    if (typeof value !== "string") throw new InvalidOptionError(`${word} must be a text`);
-    filter[word] = value;
+    filter[word] = checkText(word, value);
   }
   if (query.isFinal !== undefined) filter.isFinal = query.isFinal === true;
   for (const end of ["from", "to"] as const) {
     const date: unknown = query[end];
     if (date === undefined) continue;
-    if (!(date instanceof Date) || !Number.isFinite(date.getTime())) {
-      throw new InvalidOptionError(`${end} must be a valid Date`);
-    }
-    filter[end] = date.getTime();
+    filter[end] = checkDate(end, date);
   }
   return filter;
 }

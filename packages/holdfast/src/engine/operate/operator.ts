@@ -18,6 +18,7 @@ import {
 } from "../../core/option-checks.ts";
 import type { Change, Changes, QueueCounts, Store } from "../../core/store.ts";
 import { cleanText } from "../../core/text.ts";
+import { checkWhy, type WhyOptions } from "../../core/why-options.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
 import { checkStored, payloadHash } from "../produce/compose-job.ts";
 import { fillPage } from "./fill-page.ts";
@@ -43,11 +44,6 @@ export interface JobsPage {
   readonly nextCursor: string | null;
 }
 
-export interface WhyOptions {
-  readonly reason?: string | undefined;
-  readonly by?: string | undefined;
-}
-
 export interface RetryOptions extends WhyOptions {
   /** How many attempts it gets. Default: what its contract gives a new job. */
   readonly attempts?: number | undefined;
@@ -55,6 +51,8 @@ export interface RetryOptions extends WhyOptions {
   /** Replaces the payload; clears checkpoint and steps. */
   readonly payload?: unknown;
 }
+
+export type { WhyOptions } from "../../core/why-options.ts";
 
 /** A queue, or one group of it. */
 export type LineTarget = string | { readonly queue: string; readonly group?: string | undefined };
@@ -137,7 +135,7 @@ export class Operator {
 
   /** Queued: cancelled now. Processing: its handler is asked to stop. Finished: refused. */
   async cancel(id: string, options: WhyOptions = {}): Promise<"cancelled" | "asked" | "refused"> {
-    const why = whyOf("cancel", options);
+    const why = checkWhy("cancel", options);
     const about = await this.#about(checkId(id));
     const result = resultOf(await this.#store.cancel({ ids: [{ id }] }, why));
     if (result !== "refused") {
@@ -161,7 +159,7 @@ export class Operator {
       ...(payload !== undefined && { payload: await this.#newPayload(found.type, payload) }),
     };
     const { queue, type, group } = found;
-    const spoken = whyOf("retry", why);
+    const spoken = checkWhy("retry", why);
     const result = resultOf(await this.#store.revive({ ids: [{ id, queue }] }, revival, spoken));
     if (result !== "done") return "refused";
     const details = { attempts: revival.attempts, delayMs, hasNewPayload: payload !== undefined };
@@ -170,7 +168,7 @@ export class Operator {
   }
 
   async remove(id: string, options: WhyOptions = {}): Promise<"removed" | "refused"> {
-    const why = whyOf("remove", options);
+    const why = checkWhy("remove", options);
     const about = await this.#about(checkId(id));
     const result = resultOf(await this.#store.remove({ ids: [{ id }] }, why));
     if (result !== "done") return "refused";
@@ -182,7 +180,7 @@ export class Operator {
     checkOptions("pause", options, ["forMs", "reason", "by"]);
     const { forMs, ...why } = options;
     if (forMs !== undefined) checkWhole("forMs", forMs, { min: 1, max: MAX_DURATION_MS });
-    const { reason, by } = whyOf("pause", why);
+    const { reason, by } = checkWhy("pause", why);
     const hold = { forMs: forMs ?? null, reason: reason ?? "paused", by };
     const line = lineOf("pause", target);
     await this.#store.hold([{ ...line, owner: PAUSE, hold }]);
@@ -270,14 +268,6 @@ function lineOf(what: string, target: LineTarget): { queue: string; group: strin
   return {
     queue: checkName("queue", queue),
     group: isUngrouped ? (group ?? null) : checkName("group", group),
-  };
-}
-
-function whyOf(what: string, why: WhyOptions): { reason: string | null; by: string | null } {
-  checkOptions(what, why, ["reason", "by"]);
-  return {
-    reason: why.reason === undefined ? null : cleanText(why.reason, 500),
-    by: why.by === undefined ? null : cleanText(why.by, 200),
   };
 }
 
