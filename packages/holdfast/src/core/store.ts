@@ -102,7 +102,8 @@ export interface Store {
    * job's last settle changes nothing and answers `settled`, also when a later attempt has begun or
    * the job is gone (for `info().remembersMs`). Spawned jobs ignore `maxWaiting`; one that is a
    * duplicate or a conflict is dropped and noted in its parent's log. The outcome comes before the
-   * spawned jobs: a child may take the `until-finished` key its parent just freed.
+   * spawned jobs: a child may take the `until-finished` key its parent just freed. A job that an open
+   * transaction of a caller has may be answered `busy`: it keeps no other of the call waiting.
    */
   settle(settlements: readonly Settlement[]): Promise<SettleResult[]>;
   /**

@@ -139,12 +139,12 @@ export class LeaseKeeper {
         const asked = this.#renewals.add({ attempt, renewal: renewal() });
         const result = await attempt.orLost(asked);
         if (result === "lost") throw lostLease(attempt, "nothing more of it is stored");
-        return;
+        if (result !== "busy") return;
       } catch (error) {
         if (!isRetryable(error)) throw error;
-        failures += 1;
-        await sleep(runtime, retryDelayMs(failures, runtime.random()));
       }
+      failures += 1;
+      await sleep(runtime, retryDelayMs(failures, runtime.random()));
     }
   }
 
@@ -179,8 +179,8 @@ export class LeaseKeeper {
     const updates = attempt.takeUpdates();
     const renewal = updates ? attempt.renewalWith(updates) : attempt.ref;
     attempt.renewalAsked();
-    this.#renewals.push({ attempt, renewal }, (error) => {
-      if (error !== null && updates) attempt.giveBackUpdates(updates);
+    this.#renewals.push({ attempt, renewal }, (error, result) => {
+      if (updates && (error !== null || result === "busy")) attempt.giveBackUpdates(updates);
     });
   }
 

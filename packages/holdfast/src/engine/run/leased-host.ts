@@ -130,11 +130,11 @@ export class LeasedHost implements AttemptHost {
         // It is held under this fence no more, so this changes nothing: it asks who settled it last.
         const repeat = { ...attempt.ref, outcome: succeed(undefined) };
         const [answer] = await watched.store.settle([repeat]);
-        return answer === "settled" ? "settled" : "lost";
+        if (answer !== "busy") return answer === "settled" ? "settled" : "lost";
       } catch (error) {
         if (!isRetryable(error)) throw error;
-        await sleep(runtime, LOOK_EVERY_MS);
       }
+      await sleep(runtime, LOOK_EVERY_MS);
     }
   }
 

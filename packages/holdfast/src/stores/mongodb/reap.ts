@@ -13,6 +13,7 @@ import { clearIds } from "./packs/fresh.ts";
 import { putBack, takeBack } from "./moves.ts";
 import { carryOutUndone } from "./follow-ups.ts";
 import { endOf, seqAt, SEQS } from "./packs/packs.ts";
+import { promisedAmong } from "./promises.ts";
 import { isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
 import type { Told } from "./told.ts";
 import { tidyPacks, unpack } from "./packs/unpack.ts";
@@ -34,8 +35,12 @@ export async function reap(
     // document of its own, and whoever should have seen to its pack may be dead.
     await unpack(db, new Set(over.flatMap(({ pack }) => pack ?? [])));
     const ids = over.map(({ id }) => id);
-    const disowned = await disownedBy(db, new Set(over.map(({ worker }) => worker)), now);
-    const edits = ids.map((id) => reapOne(id, { disowned, told }));
+    const names = over.map(({ id, fence }) => leaseName({ _id: id, fence }));
+    const [disowned, promised] = await Promise.all([
+      disownedBy(db, new Set(over.map(({ worker }) => worker)), now),
+      promisedAmong(db, names, now),
+    ]);
+    const edits = ids.map((id) => reapOne(id, { disowned, promised, told }));
     const done = (await edit(db, edits, NEEDLESS)).filter((one) => one !== null);
     reaped.push(...done);
     // Whoever took them may have died before they were cleared.
@@ -82,12 +87,13 @@ async function expired(
   return running.slice(0, limit);
 }
 
-const RUNNING = { seq: 1, leaseUntil: 1, worker: 1, ids: 1, ends: 1, status: 1, ...SEQS };
+const RUNNING = { seq: 1, fence: 1, leaseUntil: 1, worker: 1, ids: 1, ends: 1, status: 1, ...SEQS };
 
 interface Running {
   readonly id: string;
   readonly until: number;
   readonly seq: number;
+  readonly fence: number;
   readonly worker: string;
   readonly pack: string | null;
 }
@@ -95,10 +101,10 @@ interface Running {
 function runningIn(document: JobDocument | Pack): Running[] {
   const until = document.leaseUntil ?? 0;
   const worker = document.worker ?? "";
-  const { _id } = document;
-  if (!isPack(document)) return [{ id: _id, until, seq: document.seq, worker, pack: null }];
+  const { _id, fence } = document;
+  if (!isPack(document)) return [{ id: _id, until, seq: document.seq, fence, worker, pack: null }];
   const all = document.ids.map((id, index) => {
-    return { id, until, seq: seqAt(document, index), worker, pack: _id };
+    return { id, until, seq: seqAt(document, index), fence, worker, pack: _id };
   });
   return all.filter((_, index) => endOf(document, index) === null);
 }
@@ -112,7 +118,15 @@ function isCharged(job: JobDocument, disowned: Disowned): boolean {
 
 function reapOne(
   id: string,
-  { disowned, told }: { readonly disowned: Disowned; readonly told: Told },
+  {
+    disowned,
+    promised,
+    told,
+  }: {
+    readonly disowned: Disowned;
+    readonly promised: ReadonlySet<string>;
+    readonly told: Told;
+  },
 ): Edit<ReapedJob | null> {
   return {
     id,
@@ -120,6 +134,7 @@ function reapOne(
     think(job, now) {
       if (job === null || isTombstone(job) || job.status !== "processing") return { answer: null };
       if ((job.leaseUntil ?? Infinity) > now) return { answer: null };
+      if (promised.has(leaseName(job))) return { answer: null };
       const worker = job.worker ?? "";
       // Somebody else has leased it since, and it was not asked about that one.
       if (!disowned.has(worker)) return { answer: null };

@@ -9,9 +9,9 @@
  * already count, whatever has become of them meanwhile.
  */
 import { randomUUID } from "node:crypto";
-import { writeAll } from "../alone.ts";
 import { present, type Database } from "../database.ts";
 import type { Document } from "../driver-like.ts";
+import { writeFree } from "../locks.ts";
 import { jobsOf } from "./packs.ts";
 import { isPack, isStub, type JobDocument, type Pack, type Stub } from "../schema.ts";
 
@@ -31,13 +31,28 @@ export async function unpack(db: Database, packs: Iterable<string>): Promise<Rea
   const ids = [...new Set(packs)];
   const locked = new Set<string>();
   for (let start = 0; start < ids.length; start += AT_ONCE) {
-    const some = ids.slice(start, start + AT_ONCE);
-    for (const id of await unpackSome(db, some)) locked.add(id);
+    const some = await unpackSome(db, ids.slice(start, start + AT_ONCE));
+    // Nobody needs to wait for that but who counts. A chore does it if this fails.
+    db.options.clearing.begin(some.reducing);
+    for (const id of some.locked) locked.add(id);
   }
   return locked;
 }
 
-async function unpackSome(db: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
+/** Resolves when nothing is left of them but their stubs. */
+export async function unpackWholly(db: Database, packs: Iterable<string>): Promise<void> {
+  const ids = [...new Set(packs)];
+  for (let start = 0; start < ids.length; start += AT_ONCE) {
+    await (
+      await unpackSome(db, ids.slice(start, start + AT_ONCE))
+    ).reducing;
+  }
+}
+
+async function unpackSome(
+  db: Database,
+  ids: readonly string[],
+): Promise<{ readonly locked: ReadonlySet<string>; readonly reducing: Promise<unknown> }> {
   const now = await db.now();
   const named = { _id: { $in: ids }, pack: { $exists: true } };
   const marked = { $set: { out: now + UNDONE_AFTER_MS, v: randomUUID() } };
@@ -46,9 +61,8 @@ async function unpackSome(db: Database, ids: readonly string[]): Promise<Readonl
   const singles = frozen.flatMap(jobsOf).map(singleOf);
   const locked = await insertAll(db, singles);
   const operations = frozen.map((pack) => reduced(pack, { locked, now, db }));
-  // Nobody needs to wait for that but who counts. A chore does it if this fails.
-  if (operations.length > 0) db.options.clearing.begin(db.bulk("jobs", operations));
-  return locked;
+  const reducing = operations.length > 0 ? db.bulk("jobs", operations) : Promise.resolve();
+  return { locked, reducing };
 }
 
 /** As it is kept from now on. */
@@ -61,9 +75,10 @@ async function insertAll(
   db: Database,
   singles: readonly (Document & { readonly _id: string })[],
 ): Promise<Set<string>> {
-  const locked = await writeAll(db, singles, (some, limits) =>
-    db.insertRepeatable("jobs", some, limits),
-  );
+  const locked = await writeFree(db, singles, {
+    nameOf: ({ _id }) => _id,
+    write: (to, some, limits) => to.add("jobs", some, limits),
+  });
   return new Set([...locked].map(({ _id }) => _id));
 }
 
