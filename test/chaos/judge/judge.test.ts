@@ -309,6 +309,12 @@ describe("stale workers", () => {
 });
 
 describe("a job that a killed worker had in an open transaction", () => {
+  it("runs again because of the kill, also if its lease had ended by then", () => {
+    const file = () => oneRun().killed(15_000, "w1").runAgain(30_000);
+    expect(file().rules({ transactionMs })).toContain("duplicated, unexplained");
+    expect(file().within(110, "w1", "id1", 10).rules({ transactionMs })).toEqual([]);
+  });
+
   function recovered(at: number): CaseOf {
     return oneRun()
       .killed(9_000, "w1")

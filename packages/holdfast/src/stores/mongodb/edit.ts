@@ -38,11 +38,12 @@ export interface Edit<Answer> {
 
 const MOST_ROUNDS = 200;
 
-/** `projection` says what the thinking needs not read. */
+/** `projection` says what the thinking needs not read; `asksFirst` that many may be locked. */
 export async function edit<Answer>(
   db: Database,
   edits: readonly Edit<Answer>[],
   projection: Document = {},
+  { asksFirst = false }: { readonly asksFirst?: boolean } = {},
 ): Promise<Answer[]> {
   const answers = new Map<Edit<Answer>, Answer>();
   const locked = new Set<Edit<Answer>>();
@@ -54,7 +55,7 @@ export async function edit<Answer>(
     }
     // Of several edits of one job each sees what the one before has done.
     const now = firstOfEachJob(left);
-    await editOnce(db, now, { answers, locked, projection });
+    await editOnce(db, now, { answers, locked, projection, asksFirst });
     left = left.filter((one) => !answers.has(one) && !locked.has(one));
   }
   if (locked.size > 0) throw lockedError();
@@ -74,9 +75,10 @@ async function editOnce<Answer>(
     /** Those that an open transaction keeps from us, and who cannot be answered without. */
     readonly locked: Set<Edit<Answer>>;
     readonly projection: Document;
+    readonly asksFirst: boolean;
   },
 ): Promise<void> {
-  const { answers, locked, projection } = how;
+  const { answers, locked, projection, asksFirst } = how;
   const ids = edits.map(({ id }) => id);
   const [{ jobs }, now] = await Promise.all([lookUp(db, ids, projection), db.now()]);
   const v = randomUUID();
@@ -104,7 +106,7 @@ async function editOnce<Answer>(
   const kept = await unpack(db, packs);
   for (const one of edits) if (kept.has(one.id)) setLocked(one);
   if (writes.length === 0) return;
-  const { isAllDone, refused } = await write(db, writes);
+  const { isAllDone, refused } = await write(db, writes, asksFirst);
   const done = isAllDone ? null : await writtenAs(db, ids, v);
   for (const { one, answer } of writes) {
     if (done === null ? !refused.has(one.id) : done.has(one.id)) answers.set(one, answer);
@@ -126,10 +128,12 @@ interface Write<Answer> {
 async function write<Answer>(
   db: Database,
   writes: readonly Write<Answer>[],
+  asksFirst: boolean,
 ): Promise<{ readonly isAllDone: boolean; readonly refused: ReadonlySet<string> }> {
   let isAllDone = false;
   const locked = await writeFree(db, writes, {
     nameOf: ({ one }) => one.id,
+    asksFirst,
     async write(to, some, limits) {
       const operations = some.map(({ operation }) => operation);
       try {

@@ -24,6 +24,8 @@ const ASKED_AGAIN = 3;
 const PAUSE_MS = 15;
 /** Transactions of our own that are open at the same time. */
 const AT_ONCE = 16;
+/** Of more, halves are asked about first. */
+const ONE_BY_ONE = 50;
 /** It does not wait for locks. If it is late even so, the server is slow, and nothing is known. */
 const TRIAL_MS = 1_000;
 /** Names are remembered until they are found free, the newest so many. */
@@ -51,6 +53,8 @@ export interface FreeWrite<T> {
   nameOf(item: T): string;
   /** May be repeated, and is also tried in a transaction (`to.isInTransaction`) that is taken back. */
   write(to: Database, some: readonly T[], limits: Limits): Promise<unknown>;
+  /** For those who meet many that are locked: nothing is written before all were asked about. */
+  readonly asksFirst?: boolean;
 }
 
 /** Writes all of them but those that are locked, and answers these. */
@@ -63,7 +67,8 @@ export async function writeFree<T>(
     await how.write(db, items, {});
     return new Set();
   }
-  const suspects = items.filter((item) => db.options.locks.has(how.nameOf(item)));
+  const { locks } = db.options;
+  const suspects = how.asksFirst ? items : items.filter((item) => locks.has(how.nameOf(item)));
   const locked = await lockedAmong(db, suspects, how);
   for (const patienceMs of PATIENCE_MS) {
     const free = items.filter((item) => !locked.has(item));
@@ -87,36 +92,34 @@ async function lockedAmong<T>(
   let suspects = await inConflict(db, items, how);
   for (let asked = 1; asked < ASKED_AGAIN && suspects.length > 0; asked += 1) {
     await pause(PAUSE_MS * (1 + Math.random()));
-    suspects = await stillInConflict(db, suspects, how);
+    suspects = await eachInConflict(db, suspects, how);
   }
   const locked = new Set(suspects);
   for (const item of items) db.options.locks.note(how.nameOf(item), locked.has(item));
   return locked;
 }
 
-/** All at once; where that is in conflict, each half by itself. */
+/** All at once; where that is in conflict, fewer at once, and at last each by itself. */
 async function inConflict<T>(db: Database, items: readonly T[], how: FreeWrite<T>): Promise<T[]> {
-  if (items.length === 0) return [];
-  const answer = await tryOut(db, items, how);
-  if (answer === "free") return [];
-  if (items.length === 1) return answer === "conflict" ? [...items] : [];
+  if (items.length === 0 || (await tryOut(db, items, how)) === "free") return [];
+  if (items.length <= ONE_BY_ONE) return eachInConflict(db, items, how);
   const half = Math.ceil(items.length / 2);
   const first = await inConflict(db, items.slice(0, half), how);
   return [...first, ...(await inConflict(db, items.slice(half), how))];
 }
 
-async function stillInConflict<T>(
+async function eachInConflict<T>(
   db: Database,
   items: readonly T[],
   how: FreeWrite<T>,
 ): Promise<T[]> {
-  const still: T[] = [];
+  const found: T[] = [];
   for (let start = 0; start < items.length; start += AT_ONCE) {
     const some = items.slice(start, start + AT_ONCE);
     const answers = await Promise.all(some.map((item) => tryOut(db, [item], how)));
-    still.push(...some.filter((_, index) => answers[index] === "conflict"));
+    found.push(...some.filter((_, index) => answers[index] === "conflict"));
   }
-  return still;
+  return found;
 }
 
 /** `duplicate`: it ended at one that is there already, and says nothing of those behind it. */

@@ -33,7 +33,7 @@ export async function reap(
     if (over.length === 0) break;
     // Taken apart whatever becomes of their jobs: one that was settled in a caller's transaction has a
     // document of its own, and whoever should have seen to its pack may be dead.
-    await unpack(db, new Set(over.flatMap(({ pack }) => pack ?? [])));
+    await unpack(db, new Set(over.flatMap(({ pack }) => pack ?? [])), ASKS_FIRST);
     const ids = over.map(({ id }) => id);
     const names = over.map(({ id, fence }) => leaseName({ _id: id, fence }));
     const [disowned, promised] = await Promise.all([
@@ -41,7 +41,7 @@ export async function reap(
       promisedAmong(db, names, now),
     ]);
     const edits = ids.map((id) => reapOne(id, { disowned, promised, told }));
-    const done = (await edit(db, edits, NEEDLESS)).filter((one) => one !== null);
+    const done = (await edit(db, edits, NEEDLESS, ASKS_FIRST)).filter((one) => one !== null);
     reaped.push(...done);
     // Whoever took them may have died before they were cleared.
     await clearIds(
@@ -56,6 +56,8 @@ export async function reap(
 }
 
 const MOST_ROUNDS = 5;
+/** What ran out may well be in a transaction: of a holder that renews nothing meanwhile, or that was killed. */
+const ASKS_FIRST = { asksFirst: true };
 const TIDIED_AT_ONCE = 20;
 const NEEDLESS = { payload: 0, result: 0, steps: 0, checkpoint: 0, logs: 0 };
 

@@ -263,11 +263,7 @@ describe("a job of a pack that is settled in a transaction", () => {
     expect(await other.reap({ limit: 10 })).toHaveLength(2);
   });
 
-  it("is waited for once: then whoever reaps knows that it is locked", async () => {
-    await insertSome(other, 3);
-    const [mine] = await takeExactly(other, 3, { leaseMs: LONG_MS });
-    assert.ok(mine);
-    await other.within?.(tx).settle([settlement(mine, succeed("1"))]);
+  it("is waited for by no reaping, and by a renewal of others once", async () => {
     let late = 0;
     const db = intercepted(database, async (_, run) => {
       try {
@@ -279,20 +275,25 @@ describe("a job of a pack that is settled in a transaction", () => {
         throw error;
       }
     });
-    const reaper = mongodbStore({ db, now: () => now });
-    await reaper.open();
-    now += LONG_MS;
-    expect(await reaper.reap({ limit: 10 })).toHaveLength(2);
+    const watched = mongodbStore({ db, now: () => now });
+    await watched.open();
+    await insertSome(other, 3);
+    const leased = await takeExactly(other, 3, { leaseMs: LONG_MS });
+    const [mine, ...others] = leased;
+    assert.ok(mine);
+    await other.within?.(tx).settle([settlement(mine, succeed("1"))]);
+    expect(await watched.renew(others.map(leaseRef), LONG_MS)).toEqual(["kept", "kept"]);
     expect(late).toBeGreaterThan(0);
     late = 0;
-    for (let round = 0; round < 3; round += 1) {
-      now += 6_000;
-      expect(await reaper.reap({ limit: 10 })).toEqual([]);
+    expect(await watched.renew(others.map(leaseRef), LONG_MS)).toEqual(["kept", "kept"]);
+    for (const reaper of [watched, dying]) {
+      now += LONG_MS;
+      await reaper.reap({ limit: 10 });
     }
     expect(late).toBe(0);
     await tx.abortTransaction();
-    expect((await reaper.reap({ limit: 10 })).map(({ id }) => id)).toEqual([mine.id]);
-    await reaper.close();
+    expect((await watched.reap({ limit: 10 })).map(({ id }) => id)).toEqual([mine.id]);
+    await watched.close();
   });
 
   it("leaves no pack behind if its process dies after the commit", async () => {

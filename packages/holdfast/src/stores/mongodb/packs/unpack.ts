@@ -26,12 +26,21 @@ const ABSENT = { $exists: false };
 /** What must be so of a pack that is changed as one. */
 export const UNMARKED = { out: ABSENT };
 
+export interface UnpackOptions {
+  /** Many of their jobs may be locked. */
+  readonly asksFirst?: boolean;
+}
+
 /** Answers the ids of those jobs that somebody's open transaction keeps from us. */
-export async function unpack(db: Database, packs: Iterable<string>): Promise<ReadonlySet<string>> {
+export async function unpack(
+  db: Database,
+  packs: Iterable<string>,
+  how: UnpackOptions = {},
+): Promise<ReadonlySet<string>> {
   const ids = [...new Set(packs)];
   const locked = new Set<string>();
   for (let start = 0; start < ids.length; start += AT_ONCE) {
-    const some = await unpackSome(db, ids.slice(start, start + AT_ONCE));
+    const some = await unpackSome(db, ids.slice(start, start + AT_ONCE), how);
     // Nobody needs to wait for that but who counts. A chore does it if this fails.
     db.options.clearing.begin(some.reducing);
     for (const id of some.locked) locked.add(id);
@@ -44,7 +53,7 @@ export async function unpackWholly(db: Database, packs: Iterable<string>): Promi
   const ids = [...new Set(packs)];
   for (let start = 0; start < ids.length; start += AT_ONCE) {
     await (
-      await unpackSome(db, ids.slice(start, start + AT_ONCE))
+      await unpackSome(db, ids.slice(start, start + AT_ONCE), {})
     ).reducing;
   }
 }
@@ -52,6 +61,7 @@ export async function unpackWholly(db: Database, packs: Iterable<string>): Promi
 async function unpackSome(
   db: Database,
   ids: readonly string[],
+  { asksFirst = false }: UnpackOptions,
 ): Promise<{ readonly locked: ReadonlySet<string>; readonly reducing: Promise<unknown> }> {
   const now = await db.now();
   const named = { _id: { $in: ids }, pack: { $exists: true } };
@@ -59,7 +69,7 @@ async function unpackSome(
   await db.updateMany("jobs", { ...named, ...UNMARKED }, marked);
   const frozen = await db.find<Pack>("jobs", { ...named, out: { $exists: true } });
   const singles = frozen.flatMap(jobsOf).map(singleOf);
-  const locked = await insertAll(db, singles);
+  const locked = await insertAll(db, singles, asksFirst);
   const operations = frozen.map((pack) => reduced(pack, { locked, now, db }));
   const reducing = operations.length > 0 ? db.bulk("jobs", operations) : Promise.resolve();
   return { locked, reducing };
@@ -74,9 +84,11 @@ function singleOf({ packed: _packed, ...job }: JobDocument): Document & { _id: s
 async function insertAll(
   db: Database,
   singles: readonly (Document & { readonly _id: string })[],
+  asksFirst: boolean,
 ): Promise<Set<string>> {
   const locked = await writeFree(db, singles, {
     nameOf: ({ _id }) => _id,
+    asksFirst,
     write: (to, some, limits) => to.add("jobs", some, limits),
   });
   return new Set([...locked].map(({ _id }) => _id));
