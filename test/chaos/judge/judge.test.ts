@@ -328,6 +328,9 @@ describe("a job that a killed worker had in an open transaction", () => {
     expect(recovered(40_000).rules({ transactionMs })).toContain(late);
     expect(recovered(40_000).within(110, "w1", "id1", 10).rules({ transactionMs })).toEqual([]);
     expect(recovered(40_000).within(110, "w1", "id1", 10).rules()).toContain(late);
+    // The server is silent when it ends.
+    const silent = recovered(56_000).within(110, "w1", "id1", 10).outage(30_000, 45_000, "silent");
+    expect(silent.rules({ transactionMs })).not.toContain(late);
     expect(recovered(52_000).within(110, "w1", "id1", 10).rules({ transactionMs })).toEqual([late]);
   });
 });

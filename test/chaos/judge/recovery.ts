@@ -65,8 +65,10 @@ export function judgeRecovery(evidence: Evidence, options: RecoveryOptions): Rec
       // A reaper that is killed itself may not have told: then the next lease tells.
       const leasableAt = Math.min(lease.reapedAt ?? Infinity, next.at);
       const isWithin = job.runs.some(({ fence, isWithin: is }) => fence === lease.fence && is);
-      const waitedMs = expectedAt(killedAt) - killedAt - evidence.leaseMs;
-      const stoodStillMs = Math.max(waitedMs, isWithin ? transactionMs : 0);
+      // The lease is over long before the transaction is.
+      const heldBackMs = isWithin ? Math.max(0, transactionMs - evidence.leaseMs) : 0;
+      const expected = expectedAt(killedAt + heldBackMs);
+      const stoodStillMs = expected - killedAt - evidence.leaseMs;
       const outOfReachMs = leasableAt - killedAt;
       const judgedMs = outOfReachMs - stoodStillMs;
       (stoodStillMs > 0 ? delayed : leasable).push(outOfReachMs);

@@ -211,6 +211,11 @@ export interface StoreInfo {
   readonly transactions: boolean;
   /** An open caller's transaction keeps every other writer of the database waiting. */
   readonly transactionBlocksWriters: boolean;
+  /**
+   * A job that an open caller's transaction has can be renewed, and no call waits for it. So its lease lasts
+   * if the server loses the transaction. Absent: it is not renewed until the transaction has ended.
+   */
+  readonly renewsInTransactions?: boolean;
   readonly wakeups: "process" | "processes";
   readonly counts: "exact" | "approximate";
   /** Is one `insert` call all or none, or each job for itself? */

@@ -105,7 +105,7 @@ export class LeasedHost implements AttemptHost {
     // From here on no renewal may wait for the caller's row locks.
     attempt.settlesWithin(within);
     const [answer] = await within.settle([this.#settlement(attempt, { outcome, entries })]);
-    if (answer === "settled") return;
+    if (answer === "settled") return attempt.writtenWithin();
     attempt.notSettledWithin();
     const lost = new LeaseLostError(`the lease of job ${attempt.job.id} is lost`);
     attempt.lose(lost);

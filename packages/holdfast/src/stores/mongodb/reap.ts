@@ -24,8 +24,6 @@ export async function reap(
   told: Told,
 ): Promise<ReapedJob[]> {
   const now = await db.now();
-  await carryOutUndone(db, now, told);
-  await tidyPacks(db, now, TIDIED_AT_ONCE);
   const reaped: ReapedJob[] = [];
   const missed: string[] = [];
   for (let round = 0; reaped.length < limit && round < MOST_ROUNDS; round++) {
@@ -52,6 +50,10 @@ export async function reap(
     // Some were renewed or settled at this moment: others may have run out as well.
     missed.push(...ids.filter((id) => !done.some((one) => one.id === id)));
   }
+  // What was put back must not wait for the chore: the next call does it, or another process.
+  if (reaped.length > 0) return reaped;
+  await carryOutUndone(db, now, told);
+  await tidyPacks(db, now, TIDIED_AT_ONCE);
   return reaped;
 }
 

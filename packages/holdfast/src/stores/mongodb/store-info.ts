@@ -26,6 +26,7 @@ export function describe(facts: ServerFacts | null, remembersMs: number): StoreI
     },
     transactions: facts?.isReplicaSet ?? false,
     transactionBlocksWriters: false,
+    renewsInTransactions: true,
     wakeups: "processes",
     counts: "exact",
     insertAtomic: "job",

@@ -66,13 +66,26 @@ async function unpackSome(
   const now = await db.now();
   const named = { _id: { $in: ids }, pack: { $exists: true } };
   const marked = { $set: { out: now + UNDONE_AFTER_MS, v: randomUUID() } };
-  await db.updateMany("jobs", { ...named, ...UNMARKED }, marked);
+  const begun = await db.updateMany("jobs", { ...named, ...UNMARKED }, marked);
   const frozen = await db.find<Pack>("jobs", { ...named, out: { $exists: true } });
-  const singles = frozen.flatMap(jobsOf).map(singleOf);
+  const jobs = frozen.flatMap(jobsOf);
+  const missing = begun === frozen.length ? jobs : await missingAmong(db, jobs);
+  const singles = missing.map(singleOf);
   const locked = await insertAll(db, singles, asksFirst);
   const operations = frozen.map((pack) => reduced(pack, { locked, now, db }));
   const reducing = operations.length > 0 ? db.bulk("jobs", operations) : Promise.resolve();
   return { locked, reducing };
+}
+
+/** What came of a pack that was met before is there already, all but what was locked then. */
+async function missingAmong(
+  db: Database,
+  jobs: readonly JobDocument[],
+): Promise<readonly JobDocument[]> {
+  const named = { _id: { $in: jobs.map(({ _id }) => _id) } };
+  const found = await db.find<{ _id: string }>("jobs", named, { projection: { _id: 1 } });
+  const there = new Set(found.map(({ _id }) => _id));
+  return jobs.filter(({ _id }) => !there.has(_id));
 }
 
 /** As it is kept from now on. */
@@ -86,6 +99,7 @@ async function insertAll(
   singles: readonly (Document & { readonly _id: string })[],
   asksFirst: boolean,
 ): Promise<Set<string>> {
+  if (singles.length === 0) return new Set();
   const locked = await writeFree(db, singles, {
     nameOf: ({ _id }) => _id,
     asksFirst,
