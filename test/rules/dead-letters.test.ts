@@ -10,11 +10,11 @@ import {
   type OperationView,
   type RunningJob,
 } from "../../packages/holdfast/src/index.ts";
-import { openWorld, STORES, type World } from "./world.ts";
+import { EVERY_STORE, openWorld, type World } from "./world.ts";
 
 const OPS = { by: "ops", reason: "SMTP is back" };
 
-describe.each(STORES)("dead letters on %s", (name) => {
+describe.each(EVERY_STORE)("dead letters on %s", (name) => {
   let world: World;
   let isBroken: boolean;
   beforeEach(async () => {

@@ -156,9 +156,8 @@ async function apply(
     for (const { id, result } of changes) results.set(id, result === "asked" ? "done" : result);
     if (operation.action !== "retry") continue;
     const { by, reason } = operation;
-    for (const { id, result } of changes) {
-      if (result === "done") await resolved(host, id, { by, reason });
-    }
+    const retried = new Set(changes.filter(({ result }) => result === "done").map(({ id }) => id));
+    for (const job of alike) if (retried.has(job.id)) await resolved(host, job, { by, reason });
   }
   return refs.map(({ id }) => results.get(id) ?? "missing");
 }
@@ -208,14 +207,14 @@ function byAttempts(
 /** The job is retried: a ledger that is away is no reason to stop. */
 async function resolved(
   host: ExtensionHost,
-  id: string,
+  job: StoredJob,
   why: { readonly by: string | null; readonly reason: string | null },
 ): Promise<void> {
   if (!host.hasLedger) return;
   try {
-    await resolveEntries(host, id, why);
+    await resolveEntries(host, job, why);
   } catch (error) {
-    host.logger.warn(`the failures of job ${id} could not be marked resolved`, { error });
+    host.logger.warn(`the failures of job ${job.id} could not be marked resolved`, { error });
   }
 }
 
