@@ -172,6 +172,25 @@ describe.each(EVERY_STORE)("dead letters on %s", (name) => {
     expect(seen).toEqual(["aborted"]);
   });
 
+  it("a replay that no process carried for a while does not make up for it in a burst", async () => {
+    const hf = mailing();
+    const worker = await hf.work();
+    await dead(
+      hf,
+      Array.from({ length: 100 }, () => "smtp"),
+    );
+    isBroken = false;
+    await worker.stop();
+    const { id } = await (await hf.deadLetters.plan()).start({ perSecond: 5 });
+    await world.advance(10_000);
+    expect((await hf.operations.get(id)).done).toBe(0);
+    await hf.work();
+    await world.advance(2_000);
+    const { done } = await hf.operations.get(id);
+    expect(done).toBeGreaterThan(0);
+    expect(done).toBeLessThanOrEqual(21);
+  });
+
   it("an operation survives the process that carries it on, and touches no job twice", async () => {
     const first = world.process();
     const second = world.process();

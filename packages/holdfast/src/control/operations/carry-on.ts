@@ -14,6 +14,7 @@ import {
   isActive,
   outcomesOf,
   type IdRef,
+  withoutBacklog,
   type OperationRecord,
 } from "./operation.ts";
 import { listOperations, readChunk, readOperation, writeOperation } from "./operation-records.ts";
@@ -88,7 +89,8 @@ async function claim(
   const now = await host.jobs.now();
   const { carrier: other } = found.operation;
   if (other !== null && other.id !== carrier && other.until > now) return null;
-  const claimed = { ...found.operation, carrier: { id: carrier, until: now + CLAIM_MS } };
+  const held = { id: carrier, until: now + CLAIM_MS };
+  const claimed = { ...withoutBacklog(found.operation, now), carrier: held };
   return writeOperation(host.records, claimed, found.version);
 }
 
