@@ -34,7 +34,8 @@ export class Scheduler {
   #sweptAt: number;
   #clock = { at: -Infinity, now: 0 };
   #turn: Promise<unknown> = Promise.resolve();
-  #isUsed = false;
+  /** This process has something to do with schedules. */
+  isUsed = false;
 
   constructor(host: ExtensionHost, { appVersion }: { readonly appVersion: string | null }) {
     this.#host = host;
@@ -60,7 +61,7 @@ export class Scheduler {
   /** Stored when a worker starts; soon, if one works already. */
   declare(name: string, definition: ScheduleDefinition | Promise<ScheduleDefinition>): void {
     this.#declarations.add(name, definition);
-    this.#isUsed = true;
+    this.isUsed = true;
     this.#host.chores.soon(CHORE);
   }
 
@@ -70,16 +71,12 @@ export class Scheduler {
 
   /** Something was made, changed or removed here. */
   async changed(): Promise<void> {
-    this.#isUsed = true;
+    this.isUsed = true;
     await announce(this.#host);
   }
 
-  /**
-   * For a test kit, which has no worker while time passes: fires what is due, and answers when the next one is.
-   * Null: this process has nothing to do with schedules.
-   */
+  /** For a test kit, which has no worker while time passes: fires what is due, and answers when the next one is. */
   async tick(): Promise<number | null> {
-    if (!this.#isUsed) return null;
     return this.#inTurn(async () => {
       this.#clock = { at: -Infinity, now: 0 };
       await this.#run();

@@ -271,7 +271,9 @@ export class Schedules {
   }
 
   /** @internal Fires what is due; answers when the next tick is. */
-  tick(): Promise<number | null> {
+  async tick(): Promise<number | null> {
+    if (!this.#scheduler.isUsed) return null;
+    await this.#host();
     return this.#scheduler.tick();
   }
 
