@@ -14,6 +14,7 @@ import { resolveRetried } from "./control/failures/resolve-entries.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
 import { operationsExtension } from "./control/operations/carry-on.ts";
 import { Operations } from "./control/operations/operations.ts";
+import { Overflows } from "./control/overflow/overflow.ts";
 import { Queues } from "./control/queues/queues.ts";
 import { Schedules, type ScheduleOptions } from "./control/schedules/schedules.ts";
 import { Workers } from "./control/workers/workers.ts";
@@ -97,14 +98,16 @@ export class Holdfast<
     const host = async () => (await this.#ready(), this.#engine.host);
     const { appVersion } = checked;
     this.schedules = new Schedules(host, { engine: this.#engine.host, appVersion });
+    const overflows = new Overflows(this.#engine.host);
     extend(this.#engine, [
       ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),
       operationsExtension,
       () => this.schedules.extension,
+      () => overflows.extension,
       ...(options.extensions ?? []),
     ]);
     this.workers = new Workers(host);
-    this.queues = new Queues(host);
+    this.queues = new Queues(host, overflows);
     this.operations = new Operations(host);
     this.deadLetters = new DeadLetters(host, { operations: this.operations, appVersion });
     this.failures = new Failures(async () => (await this.#ledgerReady(), this.#engine.host));

@@ -10,6 +10,7 @@
  * throw of `around` fails the attempt.
  */
 import type { JobContract, JobItem } from "../core/contract.ts";
+import type { HoldfastError } from "../core/errors.ts";
 import type { NewJob } from "../core/job.ts";
 import type { Ledger, LedgerEntry } from "../core/ledger.ts";
 import type { Outcome } from "../core/outcome.ts";
@@ -90,6 +91,8 @@ export interface Extension {
   ): Decision | undefined | Promise<Decision | undefined>;
   /** Exactly once for every attempt whose `before` was asked. Null: its outcome was never known. */
   ended?(attempt: AttemptView, how: Ended, outcome: Outcome | null, timings: Timings): void;
+  /** Before an enqueue of this process: an error refuses it. Undefined at once: no wait. */
+  refuses?(job: NewJob): undefined | Promise<HoldfastError | undefined>;
   /** What became of an enqueue of this process. */
   enqueued?(job: NewJob, answer: InsertResult): void;
   readonly chores?: readonly Chore[];

@@ -26,8 +26,9 @@ import {
 
 const DECLARED = "holdfast/declared-schedules/";
 const HOUR_MS = 3_600_000;
-/** A declaration is renewed this often, so it lives an hour longer than its last worker. */
-export const RENEW_MS = 600_000;
+/** A declaration is looked at this often, and lives an hour longer than its last worker. */
+const LOOK_MS = 300_000;
+const LIVES_MS = HOUR_MS + 2 * LOOK_MS;
 const CHUNK = 200;
 
 export class Declarations {
@@ -68,7 +69,7 @@ export class Declarations {
     if (this.#pending.size > 0) {
       await this.#bring([...this.#pending], "change");
       await this.#renew();
-    } else if (this.#host.runtime.monotonic() - this.#renewedAt >= RENEW_MS) {
+    } else if (this.#host.runtime.monotonic() - this.#renewedAt >= LOOK_MS) {
       // After an outage of an hour others may have disabled what is declared here.
       if (await this.#renew()) await this.#bring([...this.#declared.keys()], "enable");
     }
@@ -179,21 +180,26 @@ export class Declarations {
     return fleet.some(({ version }) => compareVersions(version, this.#appVersion) > 0);
   }
 
-  /** True: it was not known any more that these are declared. */
+  /** True: it was not known any more that these are declared. Of many processes of one program one writes. */
   async #renew(): Promise<boolean> {
-    const { records, runtime } = this.#host;
+    const { records, runtime, jobs } = this.#host;
     const names = [...this.#declared.keys()].sort();
     const set = derivedUuid("schedules", ...names);
-    let wasForgotten = false;
-    for (let chunk = 0; chunk * CHUNK < names.length; chunk += 1) {
-      const key = `${DECLARED}${set}/${String(chunk).padStart(5, "0")}`;
-      const [found] = await records.read([key]);
-      wasForgotten ||= !found;
+    const chunks = Math.ceil(names.length / CHUNK);
+    const keys = Array.from(
+      { length: chunks },
+      (_, chunk) => `${DECLARED}${set}/${String(chunk).padStart(5, "0")}`,
+    );
+    const found = await records.read(keys);
+    const now = await jobs.now();
+    for (const [chunk, key] of keys.entries()) {
+      const leftMs = (found[chunk]?.expiresAt ?? 0) - now;
+      if (leftMs > LIVES_MS - LOOK_MS) continue;
       const value = JSON.stringify(names.slice(chunk * CHUNK, (chunk + 1) * CHUNK));
-      await putRecord(records, key, { value, ttlMs: HOUR_MS + RENEW_MS });
+      await putRecord(records, key, { value, ttlMs: LIVES_MS });
     }
     this.#renewedAt = runtime.monotonic();
-    return wasForgotten;
+    return found.includes(null);
   }
 
   async #declaredByAny(): Promise<Set<string>> {

@@ -1,5 +1,6 @@
 /** Schedules, for people: look at them, see what they did, run, pause, make and remove them. */
-import { ScheduleInCodeError, ScheduleNotFoundError } from "../../core/errors.ts";
+import { HoldfastError, ScheduleInCodeError, ScheduleNotFoundError } from "../../core/errors.ts";
+import type { NewJob } from "../../core/job.ts";
 import { decodeJson } from "../../core/json-text.ts";
 import { checkDate, checkOptions, checkText, checkWhole } from "../../core/option-checks.ts";
 import {
@@ -15,7 +16,7 @@ import { checkRule, firstTick, ticksAfter, type RuleOptions } from "../../core/s
 import type { Why } from "../../core/store.ts";
 import { cleanText } from "../../core/text.ts";
 import { checkWhy, type WhyOptions } from "../../core/why-options.ts";
-import { fillPage, type Extension, type ExtensionHost } from "../../engine/extension.ts";
+import { fillPage, sleep, type Extension, type ExtensionHost } from "../../engine/extension.ts";
 import { limitOwnLines } from "./declarations.ts";
 import { lastRuns, runViews, type RunView } from "./run-view.ts";
 import {
@@ -39,6 +40,8 @@ export type { ScheduleOptions } from "./schedule-options.ts";
 
 const NEXT_SHOWN = 5;
 const MOST_SHOWN = 10_000;
+const TRIES = 4;
+const AGAIN_MS = 200;
 
 export interface ScheduleView {
   readonly name: string;
@@ -173,7 +176,7 @@ export class Schedules {
     const id = host.runtime.id();
     const at = await host.jobs.now();
     const tick = { at, state: "fired", jobId: id } as const;
-    await host.jobs.insert([tickJob(job, { name: checked, id, at })], { evenIfFull: true });
+    await insertPatiently(host, tickJob(job, { name: checked, id, at }));
     if (host.hasLedger) {
       await host.record([tickEntry(checked, job, { ...tick, isManual: true, ...why })]);
     }
@@ -307,6 +310,20 @@ export class Schedules {
     return states.map((state) =>
       viewOf(host, state, { now, lastRun: runs.get(state.name) ?? null }),
     );
+  }
+}
+
+/** Under the same id again, if the reply got lost: it is one job. */
+async function insertPatiently({ jobs, runtime }: ExtensionHost, job: NewJob): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await jobs.insert([job], { evenIfFull: true });
+      return;
+    } catch (error) {
+      const isRetryable = error instanceof HoldfastError && error.isRetryable;
+      if (!isRetryable || tries === TRIES) throw error;
+      await sleep(runtime, tries * AGAIN_MS);
+    }
   }
 }
 
