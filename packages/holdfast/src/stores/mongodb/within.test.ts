@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { MongoClient, type ClientSession } from "mongodb";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   mongodbDatabase,
   type MongodbDatabase,
@@ -8,6 +8,7 @@ import {
 import { Died, intercepted } from "../../../../../test/servers/mongodb-world.ts";
 import { NotInTransactionError } from "../../core/errors.ts";
 import type { Store, WithinTransaction } from "../../core/store.ts";
+import { Holdfast } from "../../index.ts";
 import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
 import { insertSome, key, newJob, QUEUE } from "../../testing/conformance/new-job.ts";
 import { die, leaseRef, settlement, succeed } from "../../testing/conformance/settling.ts";
@@ -315,4 +316,45 @@ describe("a job of a pack that is settled in a transaction", () => {
     expect(await other.reap({ limit: 10 })).toEqual([]);
     await onlyTheOtherIsLeft(id);
   });
+});
+
+describe("a worker whose handler has a transaction open", () => {
+  it(
+    "keeps its lease also if the server has lost the transaction",
+    { timeout: 30_000 },
+    async () => {
+      const silent = { debug() {}, info() {}, warn() {}, error() {} };
+      const hf = new Holdfast({ store: mongodbStore({ db: database.db }), logger: silent });
+      let isSettled: () => void;
+      let goOn: () => void;
+      const settled = new Promise<void>((resolve) => (isSettled = resolve));
+      const released = new Promise<void>((resolve) => (goOn = resolve));
+      hf.define({
+        type: "book",
+        async run(job) {
+          if (job.attempt > 1) return;
+          await job.settleWithin(tx, {});
+          isSettled();
+          await released;
+          await tx.commitTransaction();
+        },
+      });
+      const worker = await hf.work({ leaseMs: 3_000, concurrency: 1 });
+      const receipt = await hf.enqueue("book", null);
+      await settled;
+      const { leaseUntil: before } = await jobOf(store, receipt);
+      assert.ok(before !== null && tx.id !== undefined);
+      await database.client.db("admin").command({ killSessions: [tx.id] });
+      await vi.waitFor(
+        async () => expect((await jobOf(store, receipt)).leaseUntil).toBeGreaterThan(before),
+        { timeout: 10_000 },
+      );
+      goOn!();
+      // Its commit failed, and that is a failure of its own: no crash.
+      await hf.waitFor(receipt, { timeoutMs: 20_000 });
+      expect(await jobOf(store, receipt)).toMatchObject({ status: "succeeded", crashes: 0 });
+      await worker.stop({ graceMs: 0 });
+      await hf.close();
+    },
+  );
 });
