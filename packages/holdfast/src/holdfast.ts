@@ -12,6 +12,7 @@ import { DeadLetters } from "./control/dead-letters/dead-letters.ts";
 import { Failures } from "./control/failures/failures.ts";
 import { resolveRetried } from "./control/failures/resolve-entries.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
+import { Gates } from "./control/gates/gates.ts";
 import { operationsExtension } from "./control/operations/carry-on.ts";
 import { Operations } from "./control/operations/operations.ts";
 import { Queues } from "./control/queues/queues.ts";
@@ -83,6 +84,8 @@ export class Holdfast<
   readonly deadLetters: DeadLetters;
   /** The same thing done to many jobs; it survives its process. */
   readonly operations: Operations;
+  /** Rates, cooldowns and breakers that hold jobs and calls back. */
+  readonly gates: Gates;
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -91,9 +94,11 @@ export class Holdfast<
     const checked = checkHoldfastOptions(options);
     this.#engine = createEngine(checked, () => this.#ready());
     const { ledgerWriter } = this.#engine;
+    this.gates = new Gates(this.#engine.host, () => this.#opening ?? this.#ready());
     extend(this.#engine, [
       ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),
       operationsExtension,
+      () => this.gates.extension,
       ...(options.extensions ?? []),
     ]);
     const host = async () => (await this.#ready(), this.#engine.host);
@@ -333,6 +338,7 @@ export class Holdfast<
       this.#engine.inline?.close(options.graceMs ?? GRACE_MS),
       ...[...this.#workers].map((worker) => worker.stop(options)),
     ]);
+    this.gates.close();
     await closeEngine(this.#engine);
   }
 

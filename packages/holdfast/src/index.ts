@@ -26,6 +26,13 @@ export type {
   PlanOptions,
   StartOptions,
 } from "./control/operations/operations.ts";
+export type { AcquireOptions, GateView, HeldReason } from "./control/gates/gates.ts";
+export type {
+  BreakerOptions,
+  GateOptions,
+  GateTarget,
+  RateOptions,
+} from "./control/gates/gate-options.ts";
 export type { RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
@@ -71,6 +78,7 @@ export type { Worker } from "./engine/lease/worker.ts";
 export {
   ClosedError,
   DuplicateJobError,
+  GateNotFoundError,
   HoldfastError,
   IdempotencyConflictError,
   InlineRefusedError,
