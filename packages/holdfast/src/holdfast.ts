@@ -339,7 +339,7 @@ export class Holdfast<
       this.#engine.inline?.close(options.graceMs ?? GRACE_MS),
       ...[...this.#workers].map((worker) => worker.stop(options)),
     ]);
-    this.gates.close();
+    await this.gates.close();
     await closeEngine(this.#engine);
   }
 

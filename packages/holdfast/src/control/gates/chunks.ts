@@ -66,6 +66,11 @@ export class Chunks {
     return this.#unused.tokens.length + this.#unused.probes.length > 0;
   }
 
+  /** What is not set aside. */
+  get available(): number {
+    return this.#fresh().reduce((all, { left, promised }) => all + left - promised, 0);
+  }
+
   /** Sets up to so many aside for a lease; answers how many. */
   promise(wanted: number): number {
     let promised = 0;

@@ -6,7 +6,7 @@
  *   decided failures are counted; a 429 starts a cooldown and spends no attempt
  *   ended   what became of probes is told to the fleet
  */
-import { StoreUnavailableError } from "../../core/errors.ts";
+import { ClosedError, StoreUnavailableError } from "../../core/errors.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import type { ProbeResult } from "../../core/breaker.ts";
 import type {
@@ -17,7 +17,7 @@ import type {
   Extension,
   ExtensionHost,
 } from "../../engine/extension.ts";
-import type { Runtime } from "../../engine/runtime.ts";
+import { waitAtMost, type Runtime } from "../../engine/runtime.ts";
 import type { Pass } from "./chunks.ts";
 import { GateBook, type Met } from "./gate-book.ts";
 import type { Gate } from "./gate-options.ts";
@@ -31,7 +31,11 @@ export const UNNAMED_MS = 15_000;
 /** Trouble with the gate itself: the job waits so long, unspent. */
 const TROUBLE_MS = 1_000;
 /** Before the engine passes over a hook that does not answer. */
+const ADMIT_MS = 200;
 const ANSWER_MS = 1_500;
+const AGAIN_MS = 20;
+/** How long a close waits for what is given back. */
+const LAST_WORDS_MS = 500;
 /** Holds of gates that are not at rest are put right this often. */
 const FOLLOW_EVERY_MS = 5_000;
 /** So many groups are remembered at once; those at rest are forgotten first. */
@@ -96,6 +100,12 @@ export class GateKeeper {
     await Promise.all([...this.#meters.values()].map((meter) => meter.tell()));
   }
 
+  /** Before the store is closed. */
+  async close(): Promise<void> {
+    const closed = [...this.#meters.values()].map((meter) => meter.close());
+    await waitAtMost(this.runtime, Promise.all(closed), LAST_WORDS_MS);
+  }
+
   #extension(): Extension {
     const { book } = this;
     const admit = (queue: string, wanted: number) => this.#admit(queue, wanted);
@@ -121,16 +131,34 @@ export class GateKeeper {
     this.#host.hooksChanged();
   }
 
-  #admit(queue: string, wanted: number): Admission | undefined | Promise<Admission | undefined> {
-    if (!this.book.isRead) return this.book.read().then(() => this.#admit(queue, wanted));
-    const met = this.book.ofQueue(queue);
-    return met.length === 0
-      ? undefined
-      : this.#admitBy(
-          met.map(({ gate }) => gate),
-          queue,
-          wanted,
-        );
+  #admit(queue: string, wanted: number): undefined | Promise<Admission | undefined> {
+    if (this.book.isRead && this.book.ofQueue(queue).length === 0) return undefined;
+    return new Promise((resolve) => {
+      let isLate = false;
+      // What is granted later is here at the next try.
+      const timer = this.runtime.timer(ADMIT_MS, () => {
+        isLate = true;
+        resolve({ jobs: 0, nextInMs: AGAIN_MS });
+      });
+      const answer = async () => {
+        if (!this.book.isRead) await this.book.read();
+        const gates = this.book.ofQueue(queue).map(({ gate }) => gate);
+        if (gates.length === 0) return undefined;
+        const admission = await this.#admitBy(gates, queue, wanted);
+        if (isLate) for (const gate of gates) this.meterOf(gate, null).unpromise(admission.jobs);
+        return admission;
+      };
+      const trouble = (error: unknown) => {
+        this.#trouble(error);
+        return { jobs: 0, nextInMs: TROUBLE_MS };
+      };
+      void answer()
+        .catch(trouble)
+        .then((admission) => {
+          timer.cancel();
+          resolve(admission);
+        });
+    });
   }
 
   async #admitBy(gates: readonly Gate[], queue: string, wanted: number): Promise<Admission> {
@@ -259,11 +287,9 @@ export class GateKeeper {
   ): Promise<Decision> {
     const isNamed = outcome.kind === "retry" && !outcome.spend;
     const forMs = isNamed ? outcome.afterMs : UNNAMED_MS;
-    try {
-      await Promise.all(gates.map((gate) => this.meterOf(gate, group).coolDown(forMs)));
-    } catch (error) {
-      this.#trouble(error);
-    }
+    const cooled = gates.map((gate) => this.meterOf(gate, group).coolDown(forMs));
+    const all = Promise.all(cooled).catch((error: unknown) => this.#trouble(error));
+    await waitAtMost(this.runtime, all, ANSWER_MS);
     if (isNamed || (outcome.kind === "die" && outcome.reason !== "failed")) return { outcome };
     const afterMs = outcome.kind === "retry" ? Math.max(outcome.afterMs, forMs) : forMs;
     return { outcome: { kind: "retry", afterMs, spend: false, failure: outcome.failure } };
@@ -299,7 +325,7 @@ export class GateKeeper {
   }
 
   #trouble(error: unknown): void {
-    const isAway = error instanceof StoreUnavailableError;
+    const isAway = error instanceof StoreUnavailableError || error instanceof ClosedError;
     this.#host.logger[isAway ? "debug" : "error"]("a gate could not be asked", { error });
   }
 }

@@ -32,6 +32,16 @@ export async function readRules(records: Records): Promise<Map<string, Gate>> {
   return gates;
 }
 
+/** In the order of the keys. */
+export async function readStates(records: Records, keys: readonly string[]): Promise<Known[]> {
+  const known: Known[] = [];
+  for (let from = 0; from < keys.length; from += PAGE) {
+    const found = await records.read(keys.slice(from, from + PAGE));
+    known.push(...found.map(knownOf));
+  }
+  return known;
+}
+
 /** All states of a gate that was removed. */
 export async function forgetStates(records: Records, { name, id }: Gate): Promise<void> {
   let swaps: { key: string; expect: number; value: null; ttlMs: null }[] = [];

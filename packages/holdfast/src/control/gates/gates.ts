@@ -15,7 +15,7 @@ import {
   type Gate,
   type GateOptions,
 } from "./gate-options.ts";
-import { forgetStates, readRules, RULES } from "./gate-records.ts";
+import { forgetStates, readRules, readStates, RULES, stateKey } from "./gate-records.ts";
 import { gateView, type GateView } from "./gate-view.ts";
 import { followState, forcedHold, linesOf, ownerOf, releaseAll } from "./holds.ts";
 import { heldReasons, type HeldReason } from "./held-reasons.ts";
@@ -74,12 +74,13 @@ export class Gates {
     const { records } = await this.#host();
     await this.#keeper.tell();
     const gates = [...(await readRules(records)).values()];
+    const whole = gates.filter(({ isPerGroup }) => !isPerGroup);
+    const states = await readStates(
+      records,
+      whole.map((gate) => stateKey(gate, null)),
+    );
     const now = await this.#keeper.now();
-    const views: GateView[] = [];
-    for (const gate of gates) {
-      views.push(gateView(gate, gate.isPerGroup ? null : await this.#stateOf(gate, null), now));
-    }
-    return views;
+    return gates.map((gate) => gateView(gate, states[whole.indexOf(gate)]?.state ?? null, now));
   }
 
   /** Null if there is none. Of a gate per group: that of the group, if one is named. */
@@ -187,8 +188,9 @@ export class Gates {
   }
 
   /** @internal Calls that wait are told. */
-  close(): void {
+  async close(): Promise<void> {
     this.#callers.close(new ClosedError("this Holdfast is closed: no call waits for its gates"));
+    await this.#keeper.close();
   }
 
   async #host(): Promise<ExtensionHost> {

@@ -59,12 +59,15 @@ export class Meter {
   #heldBy: HeldBy | null = null;
   #taking: Promise<void> | null = null;
   #waiting = 0;
+  /** The last time all that was wanted was granted. */
+  #isPlenty = false;
   /** By queue: its last lease brought something. */
   readonly #busy = new Set<string>();
   readonly #scouts = new Set<string>();
   /** By queue: the hold of its line. */
   readonly #held = new Map<string, { readonly until: number; readonly done: Promise<void> }>();
   #sweeping: Timer | null = null;
+  #isClosed = false;
   #failures = 0;
   #gathering: Timer | null = null;
 
@@ -82,6 +85,15 @@ export class Meter {
   /** Nothing would be lost if it were forgotten. */
   get isIdle(): boolean {
     return this.#chunks.isEmpty && this.#waiting === 0 && this.#failures === 0 && !this.#taking;
+  }
+
+  /** Gives back and tells what there is, and does nothing more by itself. */
+  async close(): Promise<void> {
+    this.#sweeping?.cancel();
+    await this.tell();
+    this.#chunks.expireAll();
+    this.#isClosed = true;
+    await this.#giveBack();
   }
 
   /** The gate has changed. */
@@ -111,8 +123,9 @@ export class Meter {
 
   /** How many jobs of a queue may be leased. */
   async admit(queue: string, wanted: number): Promise<{ jobs: number; nextInMs: number | null }> {
-    const ready = this.#chunks.promise(wanted);
-    if (ready > 0) return { jobs: ready, nextInMs: null };
+    // A small rest would make a small lease: where there is plenty, more is taken first.
+    const isEnough = this.#chunks.available >= (this.#isPlenty ? wanted : 1);
+    if (isEnough) return { jobs: this.#chunks.promise(wanted), nextInMs: null };
     if (this.blockedMs > 0) return { jobs: 0, nextInMs: this.blockedMs };
     if (!this.#busy.has(queue) && (await this.#maySendScout())) {
       this.#scouts.add(queue);
@@ -262,6 +275,7 @@ export class Meter {
       return [after, { answer, now }];
     });
     await turned();
+    this.#isPlenty = answer.granted >= wanted;
     if (answer.granted === 0) return this.#deny(answer);
     this.#blockedUntil = -Infinity;
     this.#chunks.add(answer.granted, { askedAt, takenAt: now, probes: answer.probes });
@@ -329,17 +343,27 @@ export class Meter {
     this.#sweeping = this.#later(0, () => this.#sweep());
   }
 
-  /** Gives back what was not used. If that fails it is lost: twice would be worse. */
   #sweep(): void {
     this.#sweeping = null;
-    const unused = this.#chunks.collect();
-    if (unused.tokens.length + unused.probes.length > 0) {
-      this.#change((state, now) => this.#given(state, unused, now)).catch(this.#options.onTrouble);
-    }
+    void this.#giveBack();
     if (!this.#chunks.isEmpty) this.#sweeping = this.#later(CHUNK_MS, () => this.#sweep());
   }
 
+  /** What was not used. If that fails it is lost: twice would be worse. */
+  async #giveBack(): Promise<void> {
+    const unused = this.#chunks.collect();
+    if (unused.tokens.length + unused.probes.length === 0) return;
+    try {
+      await this.#change((state, now) => this.#given(state, unused, now));
+    } catch (error) {
+      this.#options.onTrouble(error);
+    }
+  }
+
   #later(ms: number, callback: () => void): Timer {
-    return this.#runtime.timer(ms, callback, { background: true });
+    const ifOpen = () => {
+      if (!this.#isClosed) callback();
+    };
+    return this.#runtime.timer(ms, ifOpen, { background: true });
   }
 }
