@@ -20,7 +20,7 @@ describe.each(STORES)("gates over a fleet on %s", (store) => {
 
 describe("a planted bug is found", () => {
   async function findings(run: (seed: number) => Promise<string[]>): Promise<string> {
-    for (let seed = 1; seed <= 10; seed += 1) {
+    for (let seed = 1; seed <= 25; seed += 1) {
       const broken = await run(seed);
       if (broken.length > 0) return broken.join("\n");
     }
