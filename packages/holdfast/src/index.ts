@@ -33,6 +33,14 @@ export type {
   GateTarget,
   RateOptions,
 } from "./control/gates/gate-options.ts";
+export type {
+  RunsPage,
+  RunsQuery,
+  ScheduleOptions,
+  ScheduleView,
+  SchedulesQuery,
+} from "./control/schedules/schedules.ts";
+export type { RunView } from "./control/schedules/run-view.ts";
 export type { RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
@@ -101,6 +109,8 @@ export {
   QueueFullError,
   ResultValidationError,
   RetryAfterError,
+  ScheduleInCodeError,
+  ScheduleNotFoundError,
   SpawnLimitError,
   StepError,
   StoreFullError,
