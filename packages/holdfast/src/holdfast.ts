@@ -12,6 +12,7 @@ import { DeadLetters } from "./control/dead-letters/dead-letters.ts";
 import { Failures } from "./control/failures/failures.ts";
 import { resolveRetried } from "./control/failures/resolve-entries.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
+import { Gates } from "./control/gates/gates.ts";
 import { operationsExtension } from "./control/operations/carry-on.ts";
 import { Operations } from "./control/operations/operations.ts";
 import { Overflows } from "./control/overflow/overflow.ts";
@@ -87,6 +88,8 @@ export class Holdfast<
   readonly operations: Operations;
   /** Rules that make jobs at their times. */
   readonly schedules: Schedules;
+  /** Rates, cooldowns and breakers that hold jobs and calls back. */
+  readonly gates: Gates;
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -99,11 +102,13 @@ export class Holdfast<
     const { appVersion } = checked;
     this.schedules = new Schedules(host, { engine: this.#engine.host, appVersion });
     const overflows = new Overflows(this.#engine.host);
+    this.gates = new Gates(this.#engine.host, () => this.#opening ?? this.#ready());
     extend(this.#engine, [
       ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),
       operationsExtension,
       () => this.schedules.extension,
       () => overflows.extension,
+      () => this.gates.extension,
       ...(options.extensions ?? []),
     ]);
     this.workers = new Workers(host);
@@ -352,6 +357,7 @@ export class Holdfast<
       this.#engine.inline?.close(options.graceMs ?? GRACE_MS),
       ...[...this.#workers].map((worker) => worker.stop(options)),
     ]);
+    await this.gates.close();
     await closeEngine(this.#engine);
   }
 

@@ -26,6 +26,13 @@ export type {
   PlanOptions,
   StartOptions,
 } from "./control/operations/operations.ts";
+export type { AcquireOptions, GateView, HeldReason } from "./control/gates/gates.ts";
+export type {
+  BreakerOptions,
+  GateOptions,
+  GateTarget,
+  RateOptions,
+} from "./control/gates/gate-options.ts";
 export type {
   RunsPage,
   RunsQuery,
@@ -79,6 +86,7 @@ export type { Worker } from "./engine/lease/worker.ts";
 export {
   ClosedError,
   DuplicateJobError,
+  GateNotFoundError,
   HoldfastError,
   IdempotencyConflictError,
   InlineRefusedError,

@@ -5,7 +5,7 @@
 import { InvalidNameError } from "./errors.ts";
 import { hasControl, show } from "./text.ts";
 
-export type NameKind = "queue" | "type" | "group" | "owner" | "preset" | "schedule";
+export type NameKind = "queue" | "type" | "group" | "owner" | "preset" | "schedule" | "gate";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/;
 
@@ -28,6 +28,7 @@ const ARTICLE: Record<NameKind, string> = {
   owner: "the owner of a hold",
   preset: "a preset",
   schedule: "a schedule",
+  gate: "a gate",
 };
 
 /** An idempotency key: the caller's own words, so almost anything printable. */

@@ -143,7 +143,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     },
     host: hostOf({
       ...{ store, runtime, logger, registry, settings, retention, ledgerWriter, fleet, operator },
-      ...{ redactor, chores, composer },
+      ...{ redactor, chores, composer, extensions },
     }),
     waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
   };
@@ -156,12 +156,13 @@ export function extend(engine: Engine, factories: readonly ExtensionFactory[]): 
 
 function hostOf(
   parts: Pick<Engine, "store" | "runtime" | "logger" | "settings" | "retention"> &
-    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator" | "chores" | "composer"> & {
+    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator" | "chores" | "composer"> &
+    Pick<Engine, "extensions"> & {
       readonly redactor: Redactor;
     },
 ): ExtensionHost {
   const { store, runtime, logger, registry, settings, retention, redactor } = parts;
-  const { ledgerWriter, fleet, operator, chores, composer } = parts;
+  const { ledgerWriter, fleet, operator, chores, composer, extensions } = parts;
   // What a store keeps in memory is dear.
   const isInMemory = () => ledgerWriter.home === "store" && store.info().usedMemoryBytes != null;
   return {
@@ -173,6 +174,7 @@ function hostOf(
       return composed instanceof Promise ? composed.then(({ job }) => job) : composed.job;
     },
     record: (entries) => ledgerWriter.record(entries),
+    hooksChanged: () => extensions.changed(),
     attemptsOf: (type) => (registry.get(type)?.contract.retry ?? DEFAULT_RETRY).maxAttempts,
     hasLedger: ledgerWriter.home !== "nowhere",
     ledger: (call) => ledgerWriter.ask(call),
