@@ -15,6 +15,9 @@ import { failureEntries } from "./control/failures/failure-entries.ts";
 import { operationsExtension } from "./control/operations/carry-on.ts";
 import { Operations } from "./control/operations/operations.ts";
 import { Queues } from "./control/queues/queues.ts";
+import { AppRecords } from "./control/records/app-records.ts";
+import { statsExtension } from "./control/stats/stats-extension.ts";
+import { Stats, type StatsQuery, type StatsView } from "./control/stats/stats.ts";
 import { Workers } from "./control/workers/workers.ts";
 import type { StandardSchema } from "./core/standard-schema.ts";
 import type { StoreInfo } from "./core/store.ts";
@@ -83,6 +86,9 @@ export class Holdfast<
   readonly deadLetters: DeadLetters;
   /** The same thing done to many jobs; it survives its process. */
   readonly operations: Operations;
+  /** Small shared state of the application, changed by compare-and-set. */
+  readonly records: AppRecords;
+  readonly #stats: Stats;
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -90,10 +96,12 @@ export class Holdfast<
     checkNode();
     const checked = checkHoldfastOptions(options);
     this.#engine = createEngine(checked, () => this.#ready());
-    const { ledgerWriter } = this.#engine;
+    const { ledgerWriter, hasStore } = this.#engine;
+    const counting = hasStore && checked.stats ? statsExtension(this.#engine.host) : null;
     extend(this.#engine, [
       ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),
       operationsExtension,
+      ...(counting ? [() => counting] : []),
       ...(options.extensions ?? []),
     ]);
     const host = async () => (await this.#ready(), this.#engine.host);
@@ -102,6 +110,11 @@ export class Holdfast<
     this.operations = new Operations(host);
     const { appVersion } = checked;
     this.deadLetters = new DeadLetters(host, { operations: this.operations, appVersion });
+    this.records = new AppRecords(async () => (refuseInOpenTransaction(), await host()).records);
+    this.#stats = new Stats({
+      ...{ ready: () => this.#ready(), host: this.#engine.host, ledgerHome: ledgerWriter.home },
+      store: async () => counting?.store(),
+    });
     this.failures = new Failures(async () => (await this.#ledgerReady(), this.#engine.host));
   }
 
@@ -292,6 +305,11 @@ export class Holdfast<
   async ledger(query: LedgerQuery = {}): Promise<LedgerEntries> {
     await this.#ledgerReady();
     return readLedger(this.#engine, query);
+  }
+
+  /** What the fleet did lately, and what waits now. */
+  stats(query: StatsQuery = {}): Promise<StatsView> {
+    return this.#stats.read(query);
   }
 
   /** Does this process do its work? For a readiness probe: it asks nobody and answers at once. */

@@ -91,6 +91,8 @@ export interface Extension {
   ended?(attempt: AttemptView, how: Ended, outcome: Outcome | null, timings: Timings): void;
   /** What became of an enqueue of this process. */
   enqueued?(job: NewJob, answer: InsertResult): void;
+  /** The workers have stopped and the store is about to close: the last moment to store something. */
+  closing?(): Promise<void>;
   readonly chores?: readonly Chore[];
 }
 
