@@ -18,6 +18,9 @@ import { Operations } from "./control/operations/operations.ts";
 import { Overflows } from "./control/overflow/overflow.ts";
 import { Queues } from "./control/queues/queues.ts";
 import { Schedules, type ScheduleOptions } from "./control/schedules/schedules.ts";
+import { AppRecords } from "./control/records/app-records.ts";
+import { statsExtension } from "./control/stats/stats-extension.ts";
+import { Stats, type StatsQuery, type StatsView } from "./control/stats/stats.ts";
 import { Workers } from "./control/workers/workers.ts";
 import type { StandardSchema } from "./core/standard-schema.ts";
 import type { StoreInfo } from "./core/store.ts";
@@ -90,6 +93,9 @@ export class Holdfast<
   readonly schedules: Schedules;
   /** Rates, cooldowns and breakers that hold jobs and calls back. */
   readonly gates: Gates;
+  /** Small shared state of the application, changed by compare-and-set. */
+  readonly records: AppRecords;
+  readonly #stats: Stats;
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -97,24 +103,31 @@ export class Holdfast<
     checkNode();
     const checked = checkHoldfastOptions(options);
     this.#engine = createEngine(checked, () => this.#ready());
-    const { ledgerWriter } = this.#engine;
+    const { ledgerWriter, hasStore } = this.#engine;
     const host = async () => (await this.#ready(), this.#engine.host);
     const { appVersion } = checked;
     this.schedules = new Schedules(host, { engine: this.#engine.host, appVersion });
     const overflows = new Overflows(this.#engine.host);
     this.gates = new Gates(this.#engine.host, () => this.#opening ?? this.#ready());
+    const counting = hasStore && checked.stats ? statsExtension(this.#engine.host) : null;
     extend(this.#engine, [
       ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),
       operationsExtension,
       () => this.schedules.extension,
       () => overflows.extension,
       () => this.gates.extension,
+      ...(counting ? [() => counting] : []),
       ...(options.extensions ?? []),
     ]);
     this.workers = new Workers(host);
     this.queues = new Queues(host, overflows);
     this.operations = new Operations(host);
     this.deadLetters = new DeadLetters(host, { operations: this.operations, appVersion });
+    this.records = new AppRecords(async () => (refuseInOpenTransaction(), await host()).records);
+    this.#stats = new Stats({
+      ...{ ready: () => this.#ready(), host: this.#engine.host, ledgerHome: ledgerWriter.home },
+      store: async () => counting?.store(),
+    });
     this.failures = new Failures(async () => (await this.#ledgerReady(), this.#engine.host));
   }
 
@@ -315,6 +328,11 @@ export class Holdfast<
   async ledger(query: LedgerQuery = {}): Promise<LedgerEntries> {
     await this.#ledgerReady();
     return readLedger(this.#engine, query);
+  }
+
+  /** What the fleet did lately, and what waits now. */
+  stats(query: StatsQuery = {}): Promise<StatsView> {
+    return this.#stats.read(query);
   }
 
   /** Does this process do its work? For a readiness probe: it asks nobody and answers at once. */

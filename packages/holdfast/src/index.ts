@@ -7,7 +7,26 @@ export { Holdfast } from "./any-holdfast.ts";
 export type { HoldfastOptions, Resilience } from "./holdfast-options.ts";
 export type { Middleware } from "./middleware.ts";
 export type { QueueSettingsPatch, QueueSettingsView, SetOptions } from "./control/queues/queues.ts";
-export type { FailuresPage, FailuresQuery, FailureView } from "./control/failures/failures.ts";
+export type {
+  AppRecord,
+  AppRecordsPage,
+  AppSwap,
+  AppSwapResult,
+} from "./control/records/app-records.ts";
+export type {
+  Durations,
+  FailingType,
+  FinishedCounts,
+  StatsPoint,
+  StatsQuery,
+  StatsView,
+} from "./control/stats/stats.ts";
+export type {
+  FailuresCountQuery,
+  FailuresPage,
+  FailuresQuery,
+  FailureView,
+} from "./control/failures/failures.ts";
 export type {
   DeadLettersPage,
   DeadLettersQuery,

@@ -36,6 +36,11 @@ export function checkKey(value: unknown): string {
   return checkLabel("an idempotency key", value, MAX_KEY_CHARS);
 }
 
+/** The key of an application's record: its own words, too. */
+export function checkRecordKey(value: unknown): string {
+  return checkLabel("the key of a record", value, MAX_KEY_CHARS);
+}
+
 /** Without repetitions, in the order given. */
 export function checkTags(value: unknown): readonly string[] {
   if (!Array.isArray(value)) {

@@ -193,9 +193,10 @@ const LAST_ENTRIES_MS = 1_000;
 
 /** After the workers have stopped: lets what is on its way arrive, then closes the stores. */
 export async function closeEngine(engine: Engine): Promise<void> {
-  const { producer, spooler, waiter, store, ledgerWriter, runtime, chores } = engine;
+  const { producer, spooler, waiter, store, ledgerWriter, runtime, chores, extensions } = engine;
   chores.close();
   await producer.idle();
+  await extensions.closing();
   await spooler?.close();
   waiter.close(new ClosedError("this Holdfast was closed while you waited"));
   await store.close();

@@ -100,6 +100,8 @@ export interface Extension {
   refuses?(job: NewJob): undefined | Promise<HoldfastError | undefined>;
   /** What became of an enqueue of this process. */
   enqueued?(job: NewJob, answer: InsertResult): void;
+  /** The workers have stopped and the store is about to close: the last moment to store something. */
+  closing?(): Promise<void>;
   readonly chores?: readonly Chore[];
 }
 

@@ -12,6 +12,7 @@ import type { Runtime } from "./runtime.ts";
 
 const HOOK_MS = 2_000;
 const ADMIT_MS = 250;
+const CLOSING_MS = 1_000;
 
 /** The hooks that concern one type. */
 export interface Hooks {
@@ -178,6 +179,14 @@ export class Extensions {
         this.#tell(extension, "enqueued", () => extension.enqueued!(job, answer));
       }
     }
+  }
+
+  /** All of them have had their last word. */
+  async closing(): Promise<void> {
+    const having = this.#all.filter(({ closing }) => closing !== undefined);
+    await Promise.all(
+      having.map((one) => this.#ask(one, "closing", () => one.closing!(), CLOSING_MS)),
+    );
   }
 
   async #decidedLater(
