@@ -12,6 +12,7 @@ import { DeadLetters } from "./control/dead-letters/dead-letters.ts";
 import { Failures } from "./control/failures/failures.ts";
 import { resolveRetried } from "./control/failures/resolve-entries.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
+import { Locks } from "./control/locks/locks.ts";
 import { operationsExtension } from "./control/operations/carry-on.ts";
 import { Operations } from "./control/operations/operations.ts";
 import { Queues } from "./control/queues/queues.ts";
@@ -81,6 +82,8 @@ export class Holdfast<
   readonly failures: Failures;
   /** Dead jobs: what they died of, and what to do about it. */
   readonly deadLetters: DeadLetters;
+  /** Execution locks: which work runs, or is done and does not run again. */
+  readonly locks: Locks;
   /** The same thing done to many jobs; it survives its process. */
   readonly operations: Operations;
   #opening: Promise<void> | null = null;
@@ -91,9 +94,11 @@ export class Holdfast<
     const checked = checkHoldfastOptions(options);
     this.#engine = createEngine(checked, () => this.#ready());
     const { ledgerWriter } = this.#engine;
+    this.locks = new Locks(this.#engine, () => this.#ready());
     extend(this.#engine, [
       ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),
       operationsExtension,
+      () => this.locks.keeper,
       ...(options.extensions ?? []),
     ]);
     const host = async () => (await this.#ready(), this.#engine.host);

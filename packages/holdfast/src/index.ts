@@ -26,6 +26,9 @@ export type {
   PlanOptions,
   StartOptions,
 } from "./control/operations/operations.ts";
+export type { LocksPage, LocksQuery, LockView } from "./control/locks/locks.ts";
+export { isSkipped, type SkippedResult } from "./control/locks/skipped-result.ts";
+export type { LockedJob, LockOptions } from "./core/lock-options.ts";
 export type { RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
@@ -83,6 +86,8 @@ export {
   JobTimeoutError,
   KeyBusyError,
   LeaseLostError,
+  LockNotFoundError,
+  LockScopeError,
   NotInTransactionError,
   OperationNotFoundError,
   OperationStateError,

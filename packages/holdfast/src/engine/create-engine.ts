@@ -170,6 +170,7 @@ function hostOf(
     attemptsOf: (type) => (registry.get(type)?.contract.retry ?? DEFAULT_RETRY).maxAttempts,
     hasLedger: ledgerWriter.home !== "nowhere",
     ledger: (call) => ledgerWriter.ask(call),
+    lastingRecords: (call) => ledgerWriter.askRecords(call),
     entryTime: () => ledgerWriter.now(),
     entryPayloadBytes: () => (isInMemory() ? SMALL_ENTRY_PAYLOAD : ENTRY_PAYLOAD),
     trimLedger: async (kind) => {

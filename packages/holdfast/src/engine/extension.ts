@@ -109,6 +109,8 @@ export interface ExtensionHost {
   readonly runtime: Runtime;
   readonly logger: Logger;
   readonly records: Records;
+  /** Records that must be true after the jobs are gone: with a ledger elsewhere, there. */
+  readonly lastingRecords: <Out>(call: (records: Records) => Promise<Out>) => Promise<Out>;
   /** Wherever the ledger is. Throws where there is none. */
   readonly ledger: <Out>(call: (ledger: Ledger) => Promise<Out>) => Promise<Out>;
   readonly jobs: Pick<
@@ -154,6 +156,7 @@ export { jobListing, type JobListing } from "./operate/job-view.ts";
 export { jobsFilter, type JobsFilter } from "./operate/jobs-filter.ts";
 export { sleep } from "./runtime.ts";
 export { derivedUuid } from "./derived-uuid.ts";
+export { isRetryable } from "./retrying.ts";
 export { fillPage } from "./operate/fill-page.ts";
 export { policiesOf, type KeepRules } from "./retention.ts";
 export { auditEntry } from "./settle/ledger-entries.ts";
