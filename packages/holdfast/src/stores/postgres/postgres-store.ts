@@ -21,7 +21,7 @@ import { find } from "./find.ts";
 import { hasRepeats, insert, insertAlone } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { Leases } from "./lease.ts";
-import { amend, append, countEntries, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, removeEntries, trim } from "./ledger.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
 import { Listener } from "./listener.ts";
@@ -302,6 +302,10 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       },
       count: async (filter, upTo) => countEntries(openLife().db, filter, upTo),
       trim: async (request) => write((tx) => trim(tx, request)),
+      async remove(ids) {
+        openLife();
+        return ids.length === 0 ? 0 : write((tx) => removeEntries(tx, ids));
+      },
     },
     records: {
       async read(keys) {
