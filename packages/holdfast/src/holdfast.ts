@@ -8,13 +8,14 @@ import {
 } from "./core/contract.ts";
 import { ClosedError, InvalidOptionError } from "./core/errors.ts";
 import { checkGrace, checkObject } from "./core/option-checks.ts";
+import { archiveDead } from "./control/archive/archive-dead.ts";
 import { DeadLetters } from "./control/dead-letters/dead-letters.ts";
 import { Failures } from "./control/failures/failures.ts";
-import { resolveRetried } from "./control/failures/resolve-entries.ts";
+import { retryJob } from "./control/failures/retry-job.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
 import { Locks } from "./control/locks/locks.ts";
 import { operationsExtension } from "./control/operations/carry-on.ts";
-import { Operations } from "./control/operations/operations.ts";
+import { Operations, type Operation } from "./control/operations/operations.ts";
 import { Queues } from "./control/queues/queues.ts";
 import { Workers } from "./control/workers/workers.ts";
 import type { StandardSchema } from "./core/standard-schema.ts";
@@ -99,15 +100,15 @@ export class Holdfast<
       ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),
       operationsExtension,
       () => this.locks.keeper,
+      ...(options.archive ? [archiveDead(options.archive)] : []),
       ...(options.extensions ?? []),
     ]);
     const host = async () => (await this.#ready(), this.#engine.host);
     this.workers = new Workers(host);
     this.queues = new Queues(host);
     this.operations = new Operations(host);
-    const { appVersion } = checked;
-    this.deadLetters = new DeadLetters(host, { operations: this.operations, appVersion });
-    this.failures = new Failures(async () => (await this.#ledgerReady(), this.#engine.host));
+    this.deadLetters = new DeadLetters(host, { ...checked, operations: this.operations });
+    this.failures = new Failures(async () => (await this.#ledgerReady(), this.#engine.host), host);
   }
 
   /** A contract and its handler in one. */
@@ -271,16 +272,15 @@ export class Holdfast<
   }
   /** A dead or cancelled job runs again, with its history; any other is refused. */
   retry(id: string, options: RetryOptions = {}): Promise<"retried" | "refused"> {
-    return this.#operate(async (operator) => {
-      const before = await operator.retry(id, options);
-      if (before === null) return "refused";
-      await resolveRetried(this.#engine, before, options);
-      return "retried";
-    });
+    return this.#operate((operator) => retryJob(this.#engine, operator, { id, options }));
   }
   /** Forgets a job and frees its idempotency key; one that runs is refused. */
   remove(id: string, options?: WhyOptions): Promise<"removed" | "refused"> {
     return this.#operate((operator) => operator.remove(id, options));
+  }
+  /** A tenant: jobs, ledger entries and locks of a group, by an operation. */
+  erase(target: { readonly group: string }, options?: WhyOptions): Promise<Operation> {
+    return this.operations.erase(target, options);
   }
   /** Holds a queue or a group of it; running jobs go on. */
   pause(target: LineTarget, options?: PauseOptions): Promise<void> {

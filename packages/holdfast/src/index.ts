@@ -29,6 +29,7 @@ export type {
 export type { LocksPage, LocksQuery, LockView } from "./control/locks/locks.ts";
 export { isSkipped, type SkippedResult } from "./control/locks/skipped-result.ts";
 export type { LockedJob, LockOptions } from "./core/lock-options.ts";
+export type { Archive } from "./control/archive/archive-dead.ts";
 export type { RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";

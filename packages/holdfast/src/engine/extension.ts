@@ -15,7 +15,7 @@ import type { Ledger, LedgerEntry } from "../core/ledger.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { Records } from "../core/records.ts";
 import type { Redactor } from "../core/redact.ts";
-import type { InsertResult, Store } from "../core/store.ts";
+import type { InsertResult, Retention, Store } from "../core/store.ts";
 import type { Fleet } from "./lease/fleet.ts";
 import type { Logger } from "./logger.ts";
 import type { QueueSettings } from "./queue-settings.ts";
@@ -131,6 +131,8 @@ export interface ExtensionHost {
   /** How many attempts a new job of this type gets. */
   readonly attemptsOf: (type: string) => number;
   readonly hasLedger: boolean;
+  /** How long dead jobs are kept, where they are archived before they go: `prune` leaves them alone. */
+  readonly archivedPolicies: () => Promise<readonly Retention[]>;
   readonly settings: Pick<QueueSettings, "get" | "list" | "keep">;
   /** Hides secrets in whatever leaves the jobs' own store. */
   readonly redactor: Redactor;

@@ -56,7 +56,7 @@ export interface TestHoldfast<Jobs extends readonly AnyContract[]> {
 
 const OPTIONS = [
   ...["seed", "patienceMs", "jobs", "ledger", "resilient", "logger", "retention"],
-  ...["maxPayloadBytes", "appVersion", "extensions"],
+  ...["maxPayloadBytes", "appVersion", "archive", "extensions"],
 ];
 
 export function testHoldfast<const Jobs extends readonly AnyContract[] = readonly []>(
