@@ -268,7 +268,7 @@ describe.each(EVERY_STORE)("locks on %s", (name) => {
   });
 
   it("a lock that does not answer within two seconds: the job runs, counted and logged", async () => {
-    // No promise: the world waits for those that are on their way.
+    // oxlint-disable-next-line unicorn/no-thenable -- no promise: the world waits for those on their way
     const hang = withRecords(() => ({ then() {} }) as unknown as Promise<never>);
     const process = snapshots({ link: hang });
     await process.hf.work();

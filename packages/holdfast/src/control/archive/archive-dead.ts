@@ -1,7 +1,7 @@
 /**
  * Dead jobs are archived before retention removes them. One process at a time does it: it reads what is past its
  * keeping, gives it to the archive, and removes exactly that once the archive has taken all of it. If the archive
- * fails, the jobs stay and it is tried again a minute later; so a job may be archived twice, and never not at all.
+ * fails, the jobs stay and it is tried again; so a job may be archived twice, and never not at all.
  */
 import type { Retention } from "../../core/store.ts";
 import type { Chore, Extension, ExtensionHost } from "../../engine/extension.ts";
@@ -12,7 +12,10 @@ import { appendLines } from "./append-lines.ts";
 export type Archive =
   { readonly file: string } | ((jobs: readonly JobView[]) => Promise<void> | void);
 
+/** Soon after the start: from then on no other process prunes dead jobs. */
+const FIRST_MS = 5_000;
 const EVERY_MS = 60_000;
+const AFTER_TROUBLE_MS = 10_000;
 const CLAIM = "holdfast/archiving";
 /** Others leave it alone for so long after the last word of the one that does it. */
 const CLAIM_MS = 120_000;
@@ -33,11 +36,12 @@ function archiveChore(
 ): Chore {
   return {
     name: "archive dead jobs",
-    everyMs: EVERY_MS,
+    everyMs: FIRST_MS,
     async run({ isStopped }) {
-      if (!(await claim(host))) return;
+      if (!(await claim(host))) return EVERY_MS;
+      let nextMs = EVERY_MS;
       for (const due of await dueQueues(host)) {
-        if (isStopped()) return;
+        if (isStopped()) break;
         try {
           await archiveQueue(host, take, due);
         } catch (error) {
@@ -45,8 +49,10 @@ function archiveChore(
             `dead jobs of queue ${due.queue} could not be archived: they are kept until they are`,
             { error },
           );
+          nextMs = AFTER_TROUBLE_MS;
         }
       }
+      return nextMs;
     },
   };
 }

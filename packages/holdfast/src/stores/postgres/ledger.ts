@@ -41,7 +41,10 @@ const TRIM = `
   DELETE FROM holdfast.ledger WHERE n = ANY (ARRAY(
     SELECT n FROM holdfast.ledger WHERE kind = $1 AND (at, n) <= ($2::bigint, $3::bigint)
     ORDER BY kind, at, n LIMIT $4 FOR UPDATE SKIP LOCKED)) RETURNING 1`;
-const REMOVE = "DELETE FROM holdfast.ledger WHERE id = ANY ($1::text[]) RETURNING 1";
+/** By id, which is the order of locks. */
+const REMOVE = `
+  DELETE FROM holdfast.ledger WHERE n = ANY (ARRAY(
+    SELECT n FROM holdfast.ledger WHERE id = ANY ($1::text[]) ORDER BY id FOR UPDATE)) RETURNING 1`;
 const COLUMNS = `n, id, kind, job_id, type, queue, grp, category, state, body, at, amended_at,
   fingerprint, company, is_final`;
 const NEWEST_FIRST = "ORDER BY at DESC, n DESC";
