@@ -59,6 +59,7 @@ import { checkWorkOptions, type WorkOptions } from "./engine/lease/work-options.
 import { Worker } from "./engine/lease/worker.ts";
 import { useMiddleware, type Middleware } from "./middleware.ts";
 import { RELAY, RELAY_TO_LEDGER } from "./engine/settle/relay.ts";
+import { toolsOf, type Tools } from "./tools.ts";
 
 export type { HoldfastOptions } from "./holdfast-options.ts";
 
@@ -83,6 +84,8 @@ export class Holdfast<
   readonly deadLetters: DeadLetters;
   /** The same thing done to many jobs; it survives its process. */
   readonly operations: Operations;
+  /** What servers and command lines need besides. */
+  readonly tools: Tools;
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -97,6 +100,8 @@ export class Holdfast<
       ...(options.extensions ?? []),
     ]);
     const host = async () => (await this.#ready(), this.#engine.host);
+    const { maxPayloadBytes } = checked;
+    this.tools = toolsOf(this.#engine, { ready: () => this.#ready(), maxPayloadBytes });
     this.workers = new Workers(host);
     this.queues = new Queues(host);
     this.operations = new Operations(host);

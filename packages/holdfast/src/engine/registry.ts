@@ -47,6 +47,11 @@ export class Registry {
     return this.#definitions.get(type);
   }
 
+  /** In the order in which they were added. */
+  all(): readonly Definition[] {
+    return [...this.#definitions.values()];
+  }
+
   /** The queues of everything that has a handler here. */
   handledQueues(): string[] {
     const queues = new Set<string>();

@@ -62,7 +62,12 @@ export interface FailuresPage {
   readonly nextCursor: string | null;
 }
 
+export interface FailuresCountQuery extends Omit<FailuresQuery, "limit" | "cursor" | "resolved"> {
+  readonly upTo?: number | undefined;
+}
+
 export const RESOLVED = "resolved";
+const MOST_COUNTED = 10_000;
 const WORDS = ["jobId", "type", "queue", "group", "company", "category", "fingerprint"] as const;
 const OTHERS = ["final", "resolved", "from", "to", "limit", "cursor"];
 
@@ -86,6 +91,24 @@ export class Failures {
       return { items: entries.filter(wanted), nextCursor };
     });
     return { failures: page.items.map(failureView), nextCursor: page.nextCursor };
+  }
+
+  /** Null if there is none of this id. */
+  async get(id: string): Promise<FailureView | null> {
+    const { ledger } = await this.#host();
+    const filter = { kind: "failure", ids: [checkText("id", id)] };
+    const { entries } = await ledger((book) => book.read(filter, { limit: 1 }));
+    const [found] = entries;
+    return found ? failureView(found) : null;
+  }
+
+  /** How many there are, counted to `upTo`: 10,000 unless told otherwise. */
+  async count(query: FailuresCountQuery = {}): Promise<number> {
+    const { upTo = MOST_COUNTED, ...rest } = query;
+    checkWhole("upTo", upTo, { min: 1, max: 1_000_000 });
+    const filter = filterOf(rest);
+    const { ledger } = await this.#host();
+    return ledger((book) => book.count(filter, upTo));
   }
 
   /** Removes what is past its retention now; a chore does it every minute. Answers how many. */

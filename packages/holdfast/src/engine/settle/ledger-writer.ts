@@ -9,6 +9,7 @@
  * takes, and while it is away the entries wait where the jobs are.
  */
 import type { Ledger, LedgerEntry, LedgerStore } from "../../core/ledger.ts";
+import type { Records } from "../../core/records.ts";
 import type { Settlement, Store } from "../../core/store.ts";
 import { UnsupportedError } from "../../core/errors.ts";
 import type { Logger } from "../logger.ts";
@@ -163,14 +164,25 @@ export class LedgerWriter {
         'this Holdfast keeps no ledger: make it with new Holdfast({ ledger: "store" })',
       );
     }
-    if (!this.#elsewhere) return call(this.#options.store.ledger);
+    return this.#askHome(({ ledger }) => call(ledger));
+  }
+
+  /** Records beside the ledger, wherever it is; beside the jobs where there is none. */
+  askRecords<Out>(call: (records: Records) => Promise<Out>): Promise<Out> {
+    return this.#askHome(({ records }) => call(records));
+  }
+
+  async #askHome<Out>(
+    call: (home: Pick<LedgerStore, "ledger" | "records">) => Promise<Out>,
+  ): Promise<Out> {
+    if (!this.#elsewhere) return call(this.#options.store);
     try {
       this.#opening ??= this.#elsewhere.open();
       await this.#opening.catch((error: unknown) => {
         this.#opening = null;
         throw error;
       });
-      const out = await call(this.#elsewhere.ledger);
+      const out = await call(this.#elsewhere);
       this.lastAnswer.answered();
       this.#tell(false);
       return out;

@@ -1,0 +1,29 @@
+/** The table of routes. */
+import { deadLetterRoutes, presetRoutes } from "./dead-letters.ts";
+import { enqueueRoutes } from "./enqueue.ts";
+import { jobRoutes } from "./jobs.ts";
+import { ledgerRoutes } from "./ledger.ts";
+import { operationRoutes } from "./operations.ts";
+import { queueRoutes } from "./queues.ts";
+import type { Mount, Route } from "./route.ts";
+import { systemRoutes } from "./system.ts";
+import { tokenRoutes } from "./tokens.ts";
+import { workerRoutes } from "./workers.ts";
+
+export function allRoutes(mounts: readonly Mount[] = []): readonly Route[] {
+  return [
+    ...systemRoutes,
+    ...tokenRoutes,
+    ...jobRoutes,
+    ...enqueueRoutes,
+    ...queueRoutes,
+    ...deadLetterRoutes,
+    ...presetRoutes,
+    ...operationRoutes,
+    ...ledgerRoutes,
+    ...workerRoutes,
+    ...mounts.flatMap(({ routes, anonymous }) =>
+      routes.map((one) => (anonymous === undefined ? one : { ...one, anonymous })),
+    ),
+  ];
+}
