@@ -105,9 +105,10 @@ function queryParameters({ query }: Route): Json[] {
 
 function success(one: Route, id: string): Json {
   if (!(one.answer instanceof z.ZodType)) {
+    const type = one.answer.contentType === "application/json" ? "object" : "string";
     return {
       description: "OK",
-      content: { [one.answer.contentType]: { schema: { type: "string" } } },
+      content: { [one.answer.contentType]: { schema: { type } } },
     };
   }
   const data = { $ref: `#/components/schemas/${id}Answer` };
