@@ -88,7 +88,8 @@ async function installInto(base: string): Promise<InstalledPackage> {
   };
 }
 
-function npm(args: readonly string[], options: RunOptions & { cwd: string }): Promise<Ran> {
+/** npm as in a shell of a user. */
+export function npm(args: readonly string[], options: RunOptions & { cwd: string }): Promise<Ran> {
   // npm's own scripts set npm_* for the outer project; a user's shell has none of them.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_(package|lifecycle|command)/.test(name)),

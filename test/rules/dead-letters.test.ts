@@ -10,11 +10,11 @@ import {
   type OperationView,
   type RunningJob,
 } from "../../packages/holdfast/src/index.ts";
-import { openWorld, STORES, type World } from "./world.ts";
+import { EVERY_STORE, openWorld, type World } from "./world.ts";
 
 const OPS = { by: "ops", reason: "SMTP is back" };
 
-describe.each(STORES)("dead letters on %s", (name) => {
+describe.each(EVERY_STORE)("dead letters on %s", (name) => {
   let world: World;
   let isBroken: boolean;
   beforeEach(async () => {
@@ -170,6 +170,25 @@ describe.each(STORES)("dead letters on %s", (name) => {
     const seen: string[] = [];
     for await (const { state } of replay.watch()) seen.push(state);
     expect(seen).toEqual(["aborted"]);
+  });
+
+  it("a replay that no process carried for a while does not make up for it in a burst", async () => {
+    const hf = mailing();
+    const worker = await hf.work();
+    await dead(
+      hf,
+      Array.from({ length: 100 }, () => "smtp"),
+    );
+    isBroken = false;
+    await worker.stop();
+    const { id } = await (await hf.deadLetters.plan()).start({ perSecond: 5 });
+    await world.advance(10_000);
+    expect((await hf.operations.get(id)).done).toBe(0);
+    await hf.work();
+    await world.advance(2_000);
+    const { done } = await hf.operations.get(id);
+    expect(done).toBeGreaterThan(0);
+    expect(done).toBeLessThanOrEqual(21);
   });
 
   it("an operation survives the process that carries it on, and touches no job twice", async () => {

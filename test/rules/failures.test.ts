@@ -1,11 +1,11 @@
 /** What the ledger says of failures, and what a person does about them. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { InvalidOptionError, PermanentError } from "../../packages/holdfast/src/index.ts";
-import { openWorld, STORES, type World } from "./world.ts";
+import { EVERY_STORE, openWorld, type World } from "./world.ts";
 
 const COMPANY = "5f0c1c5e-7b1a-4c3e-9a55-0123456789ab";
 
-describe.each(STORES)("failures on %s", (name) => {
+describe.each(EVERY_STORE)("failures on %s", (name) => {
   let world: World;
   beforeEach(async () => {
     world = await openWorld(name);

@@ -2,9 +2,7 @@
  * A small world for the rules: one store on virtual time, and as many Holdfast processes on it as a
  * rule needs, each of which can be killed. Timers are virtual; store calls are real.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   Holdfast,
   type HoldfastOptions,
@@ -12,8 +10,9 @@ import {
   type Store,
 } from "../../packages/holdfast/src/index.ts";
 import type { Resilience } from "../../packages/holdfast/src/index.ts";
-import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
 import { settlePromises, VirtualTime } from "../../packages/holdfast/src/testing/virtual-time.ts";
+import { inTier } from "../runner/tier.ts";
+import { PLACES } from "./places.ts";
 
 export interface Process {
   readonly hf: Holdfast;
@@ -45,21 +44,25 @@ export interface ProcessOptions extends Partial<
   readonly link?: (store: Store) => Store;
 }
 
-export const STORES = ["memory", "sqlite"] as const;
-export type StoreName = (typeof STORES)[number];
+export type StoreName = keyof typeof PLACES;
+
+/** Where a rule of the engine is asked: the seam's half of it is asked of every store by its suite. */
+export const STORES = ["memory", "sqlite"] as const satisfies readonly StoreName[];
+
+/** Where a feature of control is asked, which stands on records, entries and holds of the store. */
+export const EVERY_STORE: readonly StoreName[] = inTier({
+  daily: [...STORES, "postgres"],
+  full: [...STORES, "postgres", "redis", "mongodb"],
+});
 
 export async function openWorld(name: StoreName): Promise<World> {
   const time = new VirtualTime();
   let skewMs = 0;
   const now = () => time.now + skewMs;
-  const folder = name === "sqlite" ? await mkdtemp(join(tmpdir(), "holdfast-rules-")) : null;
-  const shared = memoryStore({ now });
-  const sqlite = folder ? await import("../../packages/holdfast/src/stores/sqlite/index.ts") : null;
-  const openStore = () =>
-    folder && sqlite
-      ? sqlite.sqliteStore({ file: join(folder, "jobs.db"), now, synchronous: "normal" })
-      : shared;
-  const store = openStore();
+  const place = await PLACES[name](now);
+  const store = place.open();
+  /** Its calls take so long that they must be over before the next timer. */
+  const isFar = place.hintMs > 0;
   await store.open();
   const living = new Set<Holdfast>();
   const calls = { onTheirWay: 0 };
@@ -69,7 +72,7 @@ export async function openWorld(name: StoreName): Promise<World> {
     store,
     process({ link = (plain: Store) => plain, ...options }: ProcessOptions = {}) {
       let alive = true;
-      const own = folder ? openStore() : { ...shared, close: async () => {} };
+      const own = place.open();
       const said: string[] = [];
       const runtime = {
         ...time.runtime({ alive: () => alive }),
@@ -88,7 +91,7 @@ export async function openWorld(name: StoreName): Promise<World> {
         kill() {
           alive = false;
           living.delete(hf);
-          if (folder) void own.close();
+          void own.close();
         },
       };
     },
@@ -96,12 +99,12 @@ export async function openWorld(name: StoreName): Promise<World> {
       skewMs += ms;
     },
     async advance(ms) {
-      for (let left = ms; left > 0; left -= 50) {
-        await time.advance(Math.min(50, left));
-        // Store calls take real time: virtual time must not run away from them.
-        for (let quiet = 0; quiet < 4; quiet = calls.onTheirWay > 0 ? 0 : quiet + 1) {
-          await settlePromises();
-        }
+      for (let left = ms; left > 0;) {
+        const stepMs = Math.min(left, isFar ? (time.nextTimerInMs ?? left) : 50);
+        left -= stepMs;
+        await place.setClock?.(now() + stepMs);
+        await time.advance(stepMs);
+        await settleCalls();
       }
     },
     async until(condition) {
@@ -116,17 +119,31 @@ export async function openWorld(name: StoreName): Promise<World> {
       const closed = closing.then(() => true);
       while (!(await Promise.race([closed, time.advance(1_000).then(() => false)])));
       await store.close();
-      if (folder) await rm(folder, { recursive: true, force: true });
+      await place.dispose();
     },
   };
+
+  /** Store calls take real time: virtual time must not run away from them. */
+  async function settleCalls(): Promise<void> {
+    for (let quiet = 0; quiet < 4; quiet = calls.onTheirWay > 0 ? 0 : quiet + 1) {
+      await settlePromises();
+      if (quiet === 3 && isFar) await sleep(place.hintMs);
+    }
+  }
 }
 
 /** A dead process gets no reply and makes no call. */
-function dyingWith(store: Store, alive: () => boolean, calls: { onTheirWay: number }): Store {
+function dyingWith<T extends object>(
+  store: T,
+  alive: () => boolean,
+  calls: { onTheirWay: number },
+): T {
   const never = new Promise<never>(() => {});
   return new Proxy(store, {
     get(target, name, receiver) {
       const member: unknown = Reflect.get(target, name, receiver);
+      // The records and the ledger are objects of the store with calls of their own.
+      if (typeof member === "object" && member !== null) return dyingWith(member, alive, calls);
       if (typeof member !== "function" || name === "info" || name === "onWakeup") return member;
       return (...args: unknown[]) => {
         if (!alive()) return never;

@@ -109,7 +109,7 @@ export async function postgresSchema(options: SchemaOptions = {}): Promise<Postg
     way,
     schema,
     async setClock(now) {
-      await pool.query(`UPDATE "${schema}".test_clock SET us = $1`, [now * 1_000]);
+      await pool.query(`UPDATE "${schema}".test_clock SET us = $1`, [Math.floor(now * 1_000)]);
     },
     async connect() {
       const client = new pg.Client(poolerUrl ?? url);

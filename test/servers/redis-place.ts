@@ -26,6 +26,7 @@ export async function redisPlace({ client }: RedisHouse, through: ClientLike = c
   // Far from the host's own clock, so that whoever looks at that one is found out.
   let now = Date.UTC(2031, 0, 1);
   return {
+    prefix,
     /** What the keys of a queue begin with. */
     base: (queue: string) => `{${prefix}:${queue}}:`,
     open: async () => redisStore({ client: through, prefix, now: () => now }),

@@ -272,9 +272,10 @@ export class Holdfast<
   /** A dead or cancelled job runs again, with its history; any other is refused. */
   retry(id: string, options: RetryOptions = {}): Promise<"retried" | "refused"> {
     return this.#operate(async (operator) => {
-      const answer = await operator.retry(id, options);
-      if (answer === "retried") await resolveRetried(this.#engine, id, options);
-      return answer;
+      const before = await operator.retry(id, options);
+      if (before === null) return "refused";
+      await resolveRetried(this.#engine, before, options);
+      return "retried";
     });
   }
   /** Forgets a job and frees its idempotency key; one that runs is refused. */

@@ -14,6 +14,7 @@ import {
   isActive,
   outcomesOf,
   type IdRef,
+  withoutBacklog,
   type OperationRecord,
 } from "./operation.ts";
 import { listOperations, readChunk, readOperation, writeOperation } from "./operation-records.ts";
@@ -88,7 +89,8 @@ async function claim(
   const now = await host.jobs.now();
   const { carrier: other } = found.operation;
   if (other !== null && other.id !== carrier && other.until > now) return null;
-  const claimed = { ...found.operation, carrier: { id: carrier, until: now + CLAIM_MS } };
+  const held = { id: carrier, until: now + CLAIM_MS };
+  const claimed = { ...withoutBacklog(found.operation, now), carrier: held };
   return writeOperation(host.records, claimed, found.version);
 }
 
@@ -156,9 +158,8 @@ async function apply(
     for (const { id, result } of changes) results.set(id, result === "asked" ? "done" : result);
     if (operation.action !== "retry") continue;
     const { by, reason } = operation;
-    for (const { id, result } of changes) {
-      if (result === "done") await resolved(host, id, { by, reason });
-    }
+    const retried = new Set(changes.filter(({ result }) => result === "done").map(({ id }) => id));
+    for (const job of alike) if (retried.has(job.id)) await resolved(host, job, { by, reason });
   }
   return refs.map(({ id }) => results.get(id) ?? "missing");
 }
@@ -208,14 +209,14 @@ function byAttempts(
 /** The job is retried: a ledger that is away is no reason to stop. */
 async function resolved(
   host: ExtensionHost,
-  id: string,
+  job: StoredJob,
   why: { readonly by: string | null; readonly reason: string | null },
 ): Promise<void> {
   if (!host.hasLedger) return;
   try {
-    await resolveEntries(host, id, why);
+    await resolveEntries(host, job, why);
   } catch (error) {
-    host.logger.warn(`the failures of job ${id} could not be marked resolved`, { error });
+    host.logger.warn(`the failures of job ${job.id} could not be marked resolved`, { error });
   }
 }
 

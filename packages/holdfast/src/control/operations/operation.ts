@@ -78,6 +78,18 @@ export function allowance(operation: OperationRecord, now: number): number {
   return Math.max(0, Math.min(left, due - next));
 }
 
+/** What a fleet that was away would be behind by, beyond these two seconds, is not made up for in a burst. */
+const MOST_BEHIND_MS = 2_000;
+
+export function withoutBacklog(operation: OperationRecord, now: number): OperationRecord {
+  const { perSecond, ranMs, resumedAt, next } = operation;
+  if (perSecond === null || resumedAt === null) return operation;
+  const neededMs = (next / perSecond) * 1_000;
+  const behindMs = ranMs + now - resumedAt - neededMs;
+  if (behindMs <= MOST_BEHIND_MS) return operation;
+  return { ...operation, ranMs: neededMs, resumedAt: now - MOST_BEHIND_MS };
+}
+
 export function outcomesOf({ outcomes }: OperationRecord): {
   succeeded: number;
   failedAgain: number;

@@ -4,6 +4,7 @@
  */
 import { DEFAULT_RETRY, MAX_ATTEMPTS } from "../../core/backoff.ts";
 import { InvalidCursorError, InvalidOptionError, JobNotFoundError } from "../../core/errors.ts";
+import type { StoredJob } from "../../core/job.ts";
 import type { AuditBody } from "../../core/ledger.ts";
 import type { LimitChange } from "../../core/line.ts";
 import { checkName } from "../../core/names.ts";
@@ -145,7 +146,8 @@ export class Operator {
     return result === "done" ? "cancelled" : result;
   }
 
-  async retry(id: string, options: RetryOptions = {}): Promise<"retried" | "refused"> {
+  /** Answers the job as it was before; null: refused. */
+  async retry(id: string, options: RetryOptions = {}): Promise<StoredJob | null> {
     checkOptions("retry", options, ["attempts", "delayMs", "payload", "reason", "by"]);
     const { attempts, delayMs = 0, payload, ...why } = options;
     checkWhole("delayMs", delayMs, { min: 0, max: MAX_DURATION_MS });
@@ -162,10 +164,10 @@ export class Operator {
     const { queue, type, group } = found;
     const spoken = checkWhy("retry", why);
     const result = resultOf(await this.#store.revive({ ids: [{ id, queue }] }, revival, spoken));
-    if (result !== "done") return "refused";
+    if (result !== "done") return null;
     const details = { attempts: revival.attempts, delayMs, hasNewPayload: payload !== undefined };
     await this.note({ action: "retry", ...spoken, details }, { jobId: id, type, queue, group });
-    return "retried";
+    return found;
   }
 
   async remove(id: string, options: WhyOptions = {}): Promise<"removed" | "refused"> {

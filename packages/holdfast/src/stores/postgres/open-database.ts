@@ -199,10 +199,10 @@ function awayOrWrong(error: StoreUnavailableError, place: PostgresPlace): Holdfa
 function adviceFor(error: unknown, { name }: SchemaName): string | null {
   switch (codeOf(error)) {
     case "42501":
-      return `this user may not set up the schema "${name}": grant it CREATE on the database, or run the SQL of postgresSchemaSql() as somebody who may`;
+      return `this user may not set up the schema "${name}": grant it CREATE on the database, or run the SQL of postgresSchemaSql() as a role that may`;
     case "42P07":
     case "42710":
-      return `the schema "${name}" holds tables of somebody else: give Holdfast a schema of its own`;
+      return `the schema "${name}" holds tables that are not Holdfast's: give Holdfast a schema of its own`;
     default:
       return null;
   }

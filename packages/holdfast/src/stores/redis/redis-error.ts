@@ -22,7 +22,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   TRYAGAIN: "the Redis cluster is moving this queue to another node: try again",
   ASK: "the Redis cluster is moving this queue to another node: try again",
   MOVED: "the Redis cluster has moved this queue to another node: try again",
-  BUSY: "Redis is busy with a script of somebody: try again",
+  BUSY: "Redis is busy with a script of another client: try again",
   NOREPLICAS: "Redis has too few replicas to take changes (min-replicas-to-write)",
   NOAUTH: "Redis asks for a password: give one in the URL",
   WRONGPASS: "Redis does not accept this user or password",

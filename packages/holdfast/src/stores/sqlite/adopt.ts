@@ -20,7 +20,7 @@ function adoptOne(tx: Transaction, job: AdoptedJob): InsertResult {
   const queue = tx.queues.findOrAdd(job.queue);
   const createdAt = Math.floor(job.createdAt);
   const seq = addBody(tx, queue, job, { createdAt, isFinished: isFinished(job.status) });
-  if (seq === null) throw new Error("an id that nobody had is taken");
+  if (seq === null) throw new Error("an id that was free is taken");
   adoptPast(tx, seq, job);
   stand(tx, queue, job, {
     seq,
