@@ -9,6 +9,7 @@ import { checkWhy, type WhyOptions } from "./core/why-options.ts";
 import type { Engine } from "./engine/create-engine.ts";
 import type { Logger } from "./engine/logger.ts";
 import { actingAs, type Actor } from "./engine/operate/acting.ts";
+import type { Definition } from "./engine/registry.ts";
 
 export type { Actor } from "./engine/operate/acting.ts";
 
@@ -52,6 +53,8 @@ export interface Tools {
   readonly ledgerRecords: Records;
   /** The contracts that this process knows. */
   types(): readonly KnownType[];
+  /** Null if this process does not know it. */
+  type(name: string): KnownType | null;
   readonly maxPayloadBytes: number;
   readonly logger: Logger;
 }
@@ -80,13 +83,19 @@ export function toolsOf(
       swap: (swaps) => records((room) => room.swap(swaps)),
       scan: (request) => records((room) => room.scan(request)),
     },
-    types: () =>
-      registry.all().map(({ contract, handler }) => ({
-        ...{ type: contract.type, queue: contract.queue, isHandled: handler !== null },
-        ...{ hasSchema: contract.payload !== null, maxAttempts: contract.retry.maxAttempts },
-        ...{ timeoutMs: contract.timeoutMs, priority: contract.priority },
-        ...{ dedupe: contract.dedupe, tags: contract.tags },
-      })),
+    types: () => registry.all().map(knownType),
+    type: (name) => {
+      const found = registry.get(name);
+      return found ? knownType(found) : null;
+    },
+  };
+}
+
+function knownType({ contract, handler }: Definition): KnownType {
+  const { type, queue, payload, retry, timeoutMs, priority, dedupe, tags } = contract;
+  return {
+    ...{ type, queue, isHandled: handler !== null, hasSchema: payload !== null },
+    ...{ maxAttempts: retry.maxAttempts, timeoutMs, priority, dedupe, tags },
   };
 }
 

@@ -73,8 +73,7 @@ function under(prefix: string, system: string, options: ClassicOptions): Route[]
       summary: `${system}: enqueues a job; the same payload again is 409.`,
       async run({ hf, caller, services, body, address }) {
         const { type, payload = {}, dedupe = true, ...rest } = body;
-        const isKnown = hf.tools.types().some((one) => one.type === type);
-        const queue = isKnown ? undefined : (options.queue ?? "default");
+        const queue = hf.tools.type(type) ? undefined : (options.queue ?? "default");
         checkAllowed(services, caller, { type, queue });
         const once = dedupe ? { dedupe: "payload" as const, onDuplicate: "throw" as const } : {};
         const { id } = await hf.enqueue(type, payload, defined({ ...rest, queue, ...once }));

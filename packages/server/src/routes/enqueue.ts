@@ -49,12 +49,12 @@ export function checkAllowed(
   caller: Caller,
   { type, queue }: Pick<Given, "type" | "queue">,
 ): void {
-  const known = hf.tools.types().find((one) => one.type === type);
+  const known = hf.tools.type(type);
   const target = queue ?? known?.queue;
   if (!sees(caller, target)) throw notFound("such queue");
   const { enqueue } = options;
   if (enqueue === "any") return;
-  if (enqueue === undefined ? known !== undefined : enqueue.includes(type)) return;
+  if (enqueue === undefined ? known !== null : enqueue.includes(type)) return;
   throw new HttpError(
     422,
     "type_not_allowed",

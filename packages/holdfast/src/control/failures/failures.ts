@@ -1,6 +1,7 @@
 /** The ledger of failures, for people: one entry for each failed attempt. */
 import type { ErrorCategory } from "../../core/job.ts";
 import type { FailureBody, StoredEntry } from "../../core/ledger.ts";
+import { COUNTED_TO } from "../../core/line.ts";
 import { checkDate, checkOptions, checkText, checkWhole } from "../../core/option-checks.ts";
 import { fillPage, type ExtensionHost } from "../../engine/extension.ts";
 
@@ -24,6 +25,8 @@ export interface FailuresQuery {
   readonly limit?: number | undefined;
   readonly cursor?: string | null | undefined;
 }
+
+export type FailuresCountQuery = Omit<FailuresQuery, "resolved" | "limit" | "cursor">;
 
 /** One failed attempt. */
 export interface FailureView {
@@ -62,12 +65,7 @@ export interface FailuresPage {
   readonly nextCursor: string | null;
 }
 
-export interface FailuresCountQuery extends Omit<FailuresQuery, "limit" | "cursor" | "resolved"> {
-  readonly upTo?: number | undefined;
-}
-
 export const RESOLVED = "resolved";
-const MOST_COUNTED = 10_000;
 const WORDS = ["jobId", "type", "queue", "group", "company", "category", "fingerprint"] as const;
 const OTHERS = ["final", "resolved", "from", "to", "limit", "cursor"];
 
@@ -79,8 +77,16 @@ export class Failures {
     this.#host = host;
   }
 
+  /** Null if there is none of this id. */
+  async get(id: string): Promise<FailureView | null> {
+    const { ledger } = await this.#host();
+    const filter = { kind: "failure", ids: [checkText("id", id)] };
+    const [found] = (await ledger((book) => book.read(filter, { limit: 1 }))).entries;
+    return found ? failureView(found) : null;
+  }
+
   async list(query: FailuresQuery = {}): Promise<FailuresPage> {
-    const filter = filterOf(query);
+    const filter = filterOf("failures.list", query, OTHERS);
     const { limit = 50, cursor = null, resolved } = query;
     checkWhole("limit", limit, { min: 1, max: 200 });
     const { ledger, runtime } = await this.#host();
@@ -93,22 +99,11 @@ export class Failures {
     return { failures: page.items.map(failureView), nextCursor: page.nextCursor };
   }
 
-  /** Null if there is none of this id. */
-  async get(id: string): Promise<FailureView | null> {
-    const { ledger } = await this.#host();
-    const filter = { kind: "failure", ids: [checkText("id", id)] };
-    const { entries } = await ledger((book) => book.read(filter, { limit: 1 }));
-    const [found] = entries;
-    return found ? failureView(found) : null;
-  }
-
-  /** How many there are, counted to `upTo`: 10,000 unless told otherwise. */
+  /** How many there are, counted to 10,000: that number means "that many or more". */
   async count(query: FailuresCountQuery = {}): Promise<number> {
-    const { upTo = MOST_COUNTED, ...rest } = query;
-    checkWhole("upTo", upTo, { min: 1, max: 1_000_000 });
-    const filter = filterOf(rest);
+    const filter = filterOf("failures.count", query, ["final", "from", "to"]);
     const { ledger } = await this.#host();
-    return ledger((book) => book.count(filter, upTo));
+    return ledger((book) => book.count(filter, COUNTED_TO));
   }
 
   /** Removes what is past its retention now; a chore does it every minute. Answers how many. */
@@ -117,8 +112,12 @@ export class Failures {
   }
 }
 
-function filterOf(query: FailuresQuery): Record<string, unknown> & { readonly kind: "failure" } {
-  checkOptions("failures.list", query, [...WORDS, ...OTHERS]);
+function filterOf(
+  what: string,
+  query: FailuresQuery,
+  others: readonly string[],
+): Record<string, unknown> & { readonly kind: "failure" } {
+  checkOptions(what, query, [...WORDS, ...others]);
   const filter: Record<string, unknown> & { kind: "failure" } = { kind: "failure" };
   for (const word of WORDS) {
     const value: unknown = query[word];
