@@ -47,11 +47,6 @@ export class Registry {
     return this.#definitions.get(type);
   }
 
-  /** In the order in which they were added. */
-  all(): readonly Definition[] {
-    return [...this.#definitions.values()];
-  }
-
   /** The queues of everything that has a handler here. */
   handledQueues(): string[] {
     const queues = new Set<string>();
@@ -75,5 +70,9 @@ export class Registry {
 
   #contractOf(type: string): JobContract {
     return this.#definitions.get(type)?.contract ?? (defineJob({ type }) as JobContract);
+  }
+  /** In the order in which they were added. */
+  all(): readonly Definition[] {
+    return [...this.#definitions.values()];
   }
 }

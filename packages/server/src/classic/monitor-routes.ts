@@ -1,6 +1,7 @@
 /** Systems 3 and 4: health, the summary of dead letters, stats and the monitor. */
 import type { Holdfast, JobListing } from "holdfast";
 import { z } from "zod";
+import { featureOf } from "../routes/features.ts";
 import { route, type Route } from "../routes/route.ts";
 import { listingView } from "../routes/views.ts";
 import { count, instant } from "../routes/words.ts";
@@ -67,9 +68,15 @@ export function monitorRoutes(): readonly Route[] {
           { waiting: ready, delayed, active: processing },
         ]);
         const { total = 0, byCategory = {} } = dead ?? {};
+        const gates = (await featureOf(hf, "gates")?.list()) ?? [];
+        const cooling = gates.flatMap(({ cooldownUntil }) => cooldownUntil ?? []).sort();
+        const limiter = gates.map(({ name, tokens }) => [name, { tokens }] as const);
         return {
           ...{ store: { name: info.name, ok: true }, queues: Object.fromEntries(queues) as object },
-          ...{ rateLimiter: {}, cooldownUntil: null, circuit: {}, dlq: { total, byCategory } },
+          rateLimiter: Object.fromEntries(limiter),
+          cooldownUntil: cooling.at(-1) ?? null,
+          circuit: Object.fromEntries(gates.map(({ name, state }) => [name, state])),
+          dlq: { total, byCategory },
         };
       },
     }),

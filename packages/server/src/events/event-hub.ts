@@ -9,11 +9,13 @@ import { HttpError, tooMany } from "../http/http-error.ts";
 import { isStoreAway } from "../http/error-answer.ts";
 import { overviewFor, type OverviewReader } from "../overview.ts";
 import { randomText } from "../auth/hash.ts";
+import { featureOf, type AlertSeen } from "../routes/features.ts";
 import { encodeEvent, EventClient, type StreamEvent } from "./event-client.ts";
 import { JobChanges, type JobChange } from "./job-changes.ts";
 
 const TICK_MS = 1_000;
 const BEAT_EVERY = 15;
+const ALERTS_EVERY = 5;
 const MOST_REMEMBERED = 500;
 const MAX_CLIENTS = 1_000;
 const MAX_PER_CALLER = 100;
@@ -35,7 +37,7 @@ export interface Listener {
 
 interface Remembered {
   readonly seq: number;
-  readonly name: "jobs" | "operations" | "store";
+  readonly name: "jobs" | "operations" | "store" | "alerts";
   readonly data: unknown;
 }
 
@@ -56,6 +58,7 @@ export class EventHub {
   #seq = 0;
   #remembered: Remembered[] = [];
   #operations = new Map<string, string>();
+  #alerts: ReadonlySet<string> | null = null;
   #isAway = false;
   #timer: NodeJS.Timeout | null = null;
   #ticks = 0;
@@ -142,6 +145,7 @@ export class EventHub {
     const snapshot = await overview.read();
     this.#noteAway(false);
     this.#noteOperations(snapshot.operations);
+    if (this.#ticks % ALERTS_EVERY === 1) await this.#noteAlerts();
     if ([...this.#clients.values()].some(({ jobs }) => jobs !== null)) {
       const { changes, isCut } = await this.#changes.look();
       if (changes.length > 0) this.#publish("jobs", { items: changes, isCut });
@@ -174,6 +178,16 @@ export class EventHub {
     if (changed.length > 0 && before.size > 0) this.#publish("operations", { items: changed });
   }
 
+  /** Those of the whole fleet; what was there at the first look is not news. */
+  async #noteAlerts(): Promise<void> {
+    const page = await featureOf(this.#options.hf, "alerts")?.list({ limit: 20 });
+    if (!page) return;
+    const known = this.#alerts;
+    this.#alerts = new Set(page.alerts.map(({ id }) => id));
+    const news = known === null ? [] : page.alerts.filter(({ id }) => !known.has(id));
+    if (news.length > 0) this.#publish("alerts", { items: news });
+  }
+
   #publish(name: Remembered["name"], data: unknown): void {
     this.#seq += 1;
     const event = { seq: this.#seq, name, data };
@@ -198,6 +212,11 @@ function visible(
   wish: JobWish | null,
 ): unknown {
   if (name === "store") return data;
+  if (name === "alerts") {
+    const { items } = data as { readonly items: readonly AlertSeen[] };
+    const own = items.filter(({ queue }) => sees(caller, queue));
+    return own.length > 0 ? { items: own } : null;
+  }
   if (name === "operations") {
     const { items } = data as { readonly items: readonly OperationView[] };
     const own = items.filter(({ filter }) => sees(caller, filter.queue as string | undefined));

@@ -164,25 +164,29 @@ export class LedgerWriter {
         'this Holdfast keeps no ledger: make it with new Holdfast({ ledger: "store" })',
       );
     }
-    return this.#askHome(({ ledger }) => call(ledger));
+    return this.#elsewhere
+      ? this.#askElsewhere(this.#elsewhere, ({ ledger }) => call(ledger))
+      : call(this.#options.store.ledger);
   }
 
-  /** Records beside the ledger, wherever it is; beside the jobs where there is none. */
-  askRecords<Out>(call: (records: Records) => Promise<Out>): Promise<Out> {
-    return this.#askHome(({ records }) => call(records));
+  /** One call to the records beside the ledger; without a ledger, to those beside the jobs. */
+  async askRecords<Out>(call: (records: Records) => Promise<Out>): Promise<Out> {
+    return this.#elsewhere
+      ? this.#askElsewhere(this.#elsewhere, ({ records }) => call(records))
+      : call(this.#options.store.records);
   }
 
-  async #askHome<Out>(
-    call: (home: Pick<LedgerStore, "ledger" | "records">) => Promise<Out>,
+  async #askElsewhere<Out>(
+    elsewhere: LedgerStore,
+    call: (elsewhere: LedgerStore) => Promise<Out>,
   ): Promise<Out> {
-    if (!this.#elsewhere) return call(this.#options.store);
     try {
-      this.#opening ??= this.#elsewhere.open();
+      this.#opening ??= elsewhere.open();
       await this.#opening.catch((error: unknown) => {
         this.#opening = null;
         throw error;
       });
-      const out = await call(this.#elsewhere);
+      const out = await call(elsewhere);
       this.lastAnswer.answered();
       this.#tell(false);
       return out;
