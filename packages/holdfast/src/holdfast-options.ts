@@ -1,4 +1,5 @@
 /** What `new Holdfast` takes, checked and completed. */
+import { DEFAULT_RETRY, MAX_ATTEMPTS } from "./core/backoff.ts";
 import { isContract } from "./core/contract.ts";
 import { InvalidOptionError } from "./core/errors.ts";
 import type { LedgerStore } from "./core/ledger.ts";
@@ -7,6 +8,7 @@ import type { RedactOptions } from "./core/redact.ts";
 import type { Store } from "./core/store.ts";
 import type { EngineOptions } from "./engine/create-engine.ts";
 import type { ExtensionFactory } from "./engine/extension.ts";
+import { checkWorkOptions, type WorkOptions } from "./engine/lease/work-options.ts";
 import { stderrLogger, type Logger } from "./engine/logger.ts";
 import type { RetentionOptions } from "./engine/retention.ts";
 import { noStore } from "./engine/no-store.ts";
@@ -30,6 +32,10 @@ export interface Settings<Jobs extends readonly AnyContract[]> {
   readonly retention?: RetentionOptions | undefined;
   /** Default 1 MiB. */
   readonly maxPayloadBytes?: number | undefined;
+  /** Attempts of types that name none. Default 5. */
+  readonly maxAttempts?: number | undefined;
+  /** What `hf.work` does unless it is told otherwise. */
+  readonly work?: WorkOptions | undefined;
   /** Your own name for the code that runs, for people who look at the fleet. */
   readonly appVersion?: string | undefined;
   /** Clock, timers, chance and ids; for tests and simulations. */
@@ -73,7 +79,7 @@ export type HoldfastOptions<
 
 const OPTIONS = [
   ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
-  ...["appVersion", "redact", "runtime", "extensions"],
+  ...["appVersion", "redact", "runtime", "extensions", "maxAttempts", "work"],
 ];
 const MAX_SPOOLED = 100_000;
 const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
@@ -109,6 +115,11 @@ export function checkHoldfastOptions(
       options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES,
       { min: 1, max: MOST_PAYLOAD_BYTES },
     ),
+    maxAttempts: checkWhole("maxAttempts", options.maxAttempts ?? DEFAULT_RETRY.maxAttempts, {
+      min: 1,
+      max: MAX_ATTEMPTS,
+    }),
+    work: checkWork(options.work),
     appVersion: checkVersion(options.appVersion),
     runtime: options.runtime ?? systemRuntime(),
   };
@@ -145,6 +156,13 @@ function checkLogger(logger: unknown): void {
   throw new InvalidOptionError(
     `logger needs debug, info, warn and error (console, pino, …), and this one has no ${missing}`,
   );
+}
+
+/** Judged now, not when a worker starts. */
+function checkWork(work: WorkOptions | undefined): WorkOptions {
+  if (work === undefined) return {};
+  checkWorkOptions(work, ["default"]);
+  return work;
 }
 
 function checkVersion(version: unknown): string | null {

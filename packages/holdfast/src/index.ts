@@ -26,7 +26,7 @@ export type {
   PlanOptions,
   StartOptions,
 } from "./control/operations/operations.ts";
-export type { RedactOptions } from "./core/redact.ts";
+export { Redactor, type RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
 export type { AttemptView as AttemptContext } from "./engine/extension.ts";
@@ -83,6 +83,7 @@ export {
   JobTimeoutError,
   KeyBusyError,
   LeaseLostError,
+  MoveRefusedError,
   NotInTransactionError,
   OperationNotFoundError,
   OperationStateError,
