@@ -26,6 +26,14 @@ export type {
   PlanOptions,
   StartOptions,
 } from "./control/operations/operations.ts";
+export type {
+  RunsPage,
+  RunsQuery,
+  ScheduleOptions,
+  ScheduleView,
+  SchedulesQuery,
+} from "./control/schedules/schedules.ts";
+export type { RunView } from "./control/schedules/run-view.ts";
 export { Redactor, type RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
@@ -94,6 +102,8 @@ export {
   QueueFullError,
   ResultValidationError,
   RetryAfterError,
+  ScheduleInCodeError,
+  ScheduleNotFoundError,
   SpawnLimitError,
   StepError,
   StoreFullError,

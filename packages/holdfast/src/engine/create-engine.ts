@@ -1,5 +1,5 @@
 /** What a Holdfast is made of, put together. Each part has its own file and knows only what it needs. */
-import type { JobContract } from "../core/contract.ts";
+import { itemOptions, type JobContract } from "../core/contract.ts";
 import { ClosedError } from "../core/errors.ts";
 import type { LedgerStore } from "../core/ledger.ts";
 import { Redactor, type RedactOptions } from "../core/redact.ts";
@@ -150,7 +150,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     },
     host: hostOf({
       ...{ store, runtime, logger, registry, settings, retention, ledgerWriter, fleet, operator },
-      redactor,
+      ...{ redactor, chores, composer },
     }),
     waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
   };
@@ -163,17 +163,23 @@ export function extend(engine: Engine, factories: readonly ExtensionFactory[]): 
 
 function hostOf(
   parts: Pick<Engine, "store" | "runtime" | "logger" | "settings" | "retention"> &
-    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator"> & {
+    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator" | "chores" | "composer"> & {
       readonly redactor: Redactor;
     },
 ): ExtensionHost {
   const { store, runtime, logger, registry, settings, retention, redactor } = parts;
-  const { ledgerWriter, fleet, operator } = parts;
+  const { ledgerWriter, fleet, operator, chores, composer } = parts;
   // What a store keeps in memory is dear.
   const isInMemory = () => ledgerWriter.home === "store" && store.info().usedMemoryBytes != null;
   return {
     ...{ runtime, logger, settings, redactor, records: store.records },
-    ...{ jobs: store, lines: store, workers: fleet },
+    ...{ jobs: store, lines: store, workers: fleet, chores },
+    compose: (item) => {
+      const target = item.contract ?? item.type;
+      const composed = composer.compose(target, item.payload, itemOptions(item));
+      return composed instanceof Promise ? composed.then(({ job }) => job) : composed.job;
+    },
+    record: (entries) => ledgerWriter.record(entries),
     attemptsOf: (type) => registry.attemptsOf(registry.get(type)?.contract),
     hasLedger: ledgerWriter.home !== "nowhere",
     ledger: (call) => ledgerWriter.ask(call),

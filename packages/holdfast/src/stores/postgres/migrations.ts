@@ -47,7 +47,7 @@ export const MIGRATIONS: readonly string[] = [
 export const SERVES_FROM = 5;
 
 /** Raised whenever the text of a function changes. */
-export const FUNCTIONS_REVISION = 4;
+export const FUNCTIONS_REVISION = 5;
 
 export const FUNCTIONS = [
   CLOCK_FUNCTION,
