@@ -104,6 +104,19 @@ describe("doctor on SQLite", () => {
   });
 });
 
+it("doctor finds a schedule whose jobs no worker runs", async () => {
+  const hf = new Holdfast({ store: memoryStore() });
+  const job = { type: "report", payload: null, queue: "reports" };
+  await hf.schedules.set("weekly-report", { cron: "0 9 * * 1", job });
+  const found = async () =>
+    (await checkFleet(hf)).find(({ check }) => check === "schedule without a worker");
+  expect((await found())?.message).toMatch(/weekly-report .* type report in queue reports/);
+  hf.handle("report", () => {});
+  await hf.work({ queues: ["reports"] });
+  expect(await found()).toBeUndefined();
+  await hf.close();
+});
+
 it("doctor finds a clock that is off", async () => {
   const hf = new Holdfast({ store: memoryStore() });
   const findings = await checkFleet(hf, { now: () => Date.now() - 60_000 });

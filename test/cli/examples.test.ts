@@ -31,6 +31,41 @@ async function operationIn(hf: Holdfast, isPaused: boolean): Promise<string> {
   return operation.id;
 }
 
+/** By their shape, as the command line knows them. */
+interface Parts {
+  readonly gates: { set(name: string, options: object): Promise<void> };
+  readonly locks: { list(): Promise<{ readonly locks: readonly { readonly id: string }[] }> };
+}
+
+/** What a person fills in, made for real. */
+const FILL_IN: Readonly<Record<string, (hf: Holdfast, command: string) => Promise<string>>> = {
+  fingerprint: async () => FINGERPRINT,
+  empty: async () => "empty",
+  worker: async (hf) => (await hf.work({ queues: ["elsewhere"] })).id,
+  operation: (hf, command) => operationIn(hf, command === "ops resume"),
+  async schedule(hf, command) {
+    const job = { type: "email.send", payload: null, queue: "mail" };
+    await hf.schedules.set("nightly", { cron: "0 3 * * *", job });
+    if (command === "schedules resume") await hf.schedules.pause("nightly");
+    return "nightly";
+  },
+  async gate(hf) {
+    await (hf as unknown as Parts).gates.set("hubspot", { queue: "mail", cooldown: true });
+    return "hubspot";
+  },
+  async lock(hf) {
+    const locked = { type: "locked", queue: "locked", lock: { key: "k", scope: () => "s" } };
+    const once = hf.define({ ...locked, run: () => {} } as never) as unknown as {
+      enqueue(payload: unknown): Promise<{ readonly id: string }>;
+    };
+    await hf.work({ queues: ["locked"] });
+    const { id } = await once.enqueue({ companyId: "ann" });
+    await hf.waitFor(id);
+    const { locks } = await (hf as unknown as Parts).locks.list();
+    return locks[0]?.id ?? "none";
+  },
+};
+
 /** Is the part of the library, or the package, there that a command is about? */
 async function hasPart(part: string): Promise<boolean> {
   if (part === "server") {
@@ -59,20 +94,13 @@ for (const { name, examples, needs } of COMMANDS) {
         context.skip(!isThere, `there is no ${needs ?? ""} here yet`);
         const terminal = await Terminal.open();
         const file = useSeed(seed.folder, terminal.folder);
-        const living = /\{(worker|operation)\}/.test(example) ? holdfastOn(file) : null;
+        const hf = holdfastOn(file);
         try {
-          const worker = example.includes("{worker}")
-            ? await living?.work({ queues: ["elsewhere"] })
-            : null;
-          const operation = example.includes("{operation}")
-            ? await operationIn(living as Holdfast, name === "ops resume")
-            : "";
           mkdirSync(join(terminal.folder, "empty"));
-          const line = example
-            .replace("{fingerprint}", FINGERPRINT)
-            .replace("{worker}", worker?.id ?? "")
-            .replace("{operation}", operation)
-            .replace("{empty}", "empty");
+          let line = example;
+          for (const [, word = ""] of example.matchAll(/\{([a-z]+)\}/g)) {
+            line = line.replace(`{${word}}`, (await FILL_IN[word]?.(hf, name)) ?? "");
+          }
           const ran = await terminal.run(wordsOf(line), {
             stopWhen: (written) => /(work|serve):start/.test(written),
             columns: name === "top" ? 100 : null,
@@ -81,7 +109,7 @@ for (const { name, examples, needs } of COMMANDS) {
           expect(ran, ran.err).toMatchObject({ code: 0 });
           expect(ran.out).not.toBe("");
         } finally {
-          await living?.close({ graceMs: 0 });
+          await hf.close({ graceMs: 0 });
           await terminal.close();
         }
       });

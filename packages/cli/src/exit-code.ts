@@ -8,7 +8,6 @@ import {
   InvalidPayloadError,
   JobNotFoundError,
   OperationNotFoundError,
-  OperationStateError,
   PayloadTooLargeError,
   PayloadValidationError,
   PresetNotFoundError,
@@ -46,13 +45,18 @@ const NOT_FOUND = [
   ...[JobNotFoundError, OperationNotFoundError, PresetNotFoundError, WorkerNotFoundError],
 ];
 
+/** In a state that does not allow it. */
+const REFUSED = [
+  ...["HOLDFAST_OPERATION_STATE", "HOLDFAST_MOVE_REFUSED", "HOLDFAST_SCHEDULE_IN_CODE"],
+];
+
 export function exitCodeOf(error: unknown): ExitCode {
   const isOne = (classes: readonly (abstract new (...args: never[]) => unknown)[]) =>
     classes.some((one) => error instanceof one);
   if (error instanceof CliError) return error.exitCode;
   if (isOne(USAGE)) return ExitCode.usage;
   if (isOne(NOT_FOUND) || codeOf(error).endsWith("_NOT_FOUND")) return ExitCode.notFound;
-  if (error instanceof OperationStateError) return ExitCode.refused;
+  if (REFUSED.includes(codeOf(error))) return ExitCode.refused;
   if (error instanceof StoreUnavailableError) return ExitCode.storeAway;
   return ExitCode.failed;
 }

@@ -133,5 +133,6 @@ export function featureOf<Name extends FeatureName>(hf: Holdfast, name: Name): F
       `the holdfast that is installed here has no ${name}: upgrade it (npm install holdfast@latest)`,
     );
   }
-  return (typeof found === "function" ? found.bind(hf) : found) as Features[Name];
+  if (typeof found !== "function") return found;
+  return (found as (...args: never[]) => unknown).bind(hf) as unknown as Features[Name];
 }

@@ -58,7 +58,7 @@ export const migrateSql: Command = {
   async run(cli) {
     const { values } = await cli.settings();
     const scheme = (values.url ?? "postgres:").split(":")[0] ?? "";
-    if (!/^postgres/.test(scheme)) {
+    if (!scheme.startsWith("postgres")) {
       throw new CliError(
         ExitCode.usage,
         `${scheme} has no SQL to run by hand: holdfast migrate up does it`,
