@@ -38,6 +38,8 @@ export interface Settings<Jobs extends readonly AnyContract[]> {
   readonly work?: WorkOptions | undefined;
   /** Your own name for the code that runs, for people who look at the fleet. */
   readonly appVersion?: string | undefined;
+  /** Counts how attempts end and how long they take, for `hf.stats`. Default true. */
+  readonly stats?: boolean | undefined;
   /** Clock, timers, chance and ids; for tests and simulations. */
   readonly runtime?: Runtime | undefined;
   /** @internal */
@@ -79,7 +81,8 @@ export type HoldfastOptions<
 
 const OPTIONS = [
   ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
-  ...["appVersion", "redact", "runtime", "extensions", "maxAttempts", "work"],
+  ...["maxAttempts", "work"],
+  ...["appVersion", "redact", "stats", "runtime", "extensions"],
 ];
 const MAX_SPOOLED = 100_000;
 const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
@@ -88,7 +91,7 @@ const MOST_PAYLOAD_BYTES = 3 * 1024 * 1024;
 
 export function checkHoldfastOptions(
   options: HoldfastOptions<readonly AnyContract[], Resilience | undefined>,
-): EngineOptions {
+): EngineOptions & { readonly stats: boolean } {
   checkOptions("new Holdfast", options, OPTIONS);
   const { store, ledger, resilient } = options;
   const isInline = resilient === "inline";
@@ -121,6 +124,7 @@ export function checkHoldfastOptions(
     }),
     work: checkWork(options.work),
     appVersion: checkVersion(options.appVersion),
+    stats: checkStats(options.stats),
     runtime: options.runtime ?? systemRuntime(),
   };
 }
@@ -169,6 +173,11 @@ function checkVersion(version: unknown): string | null {
   if (version === undefined) return null;
   if (typeof version === "string" && version !== "" && version.length <= 100) return version;
   throw new InvalidOptionError("appVersion is a text of 1 to 100 characters, for example 2.4.1");
+}
+
+function checkStats(stats: unknown): boolean {
+  if (stats === undefined || typeof stats === "boolean") return stats !== false;
+  throw new InvalidOptionError("stats is true or false");
 }
 
 function checkRedact(redact: RedactOptions = {}): RedactOptions {

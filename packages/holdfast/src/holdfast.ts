@@ -12,11 +12,15 @@ import { DeadLetters } from "./control/dead-letters/dead-letters.ts";
 import { Failures } from "./control/failures/failures.ts";
 import { resolveRetried } from "./control/failures/resolve-entries.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
+import { Gates } from "./control/gates/gates.ts";
 import { operationsExtension } from "./control/operations/carry-on.ts";
 import { Operations } from "./control/operations/operations.ts";
 import { Overflows } from "./control/overflow/overflow.ts";
 import { Queues } from "./control/queues/queues.ts";
 import { Schedules, type ScheduleOptions } from "./control/schedules/schedules.ts";
+import { AppRecords } from "./control/records/app-records.ts";
+import { statsExtension } from "./control/stats/stats-extension.ts";
+import { Stats, type StatsQuery, type StatsView } from "./control/stats/stats.ts";
 import { Workers } from "./control/workers/workers.ts";
 import type { StandardSchema } from "./core/standard-schema.ts";
 import type { StoreInfo } from "./core/store.ts";
@@ -87,6 +91,11 @@ export class Holdfast<
   readonly operations: Operations;
   /** Rules that make jobs at their times. */
   readonly schedules: Schedules;
+  /** Rates, cooldowns and breakers that hold jobs and calls back. */
+  readonly gates: Gates;
+  /** Small shared state of the application, changed by compare-and-set. */
+  readonly records: AppRecords;
+  readonly #stats: Stats;
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -94,22 +103,31 @@ export class Holdfast<
     checkNode();
     const checked = checkHoldfastOptions(options);
     this.#engine = createEngine(checked, () => this.#ready());
-    const { ledgerWriter } = this.#engine;
+    const { ledgerWriter, hasStore } = this.#engine;
     const host = async () => (await this.#ready(), this.#engine.host);
     const { appVersion } = checked;
     this.schedules = new Schedules(host, { engine: this.#engine.host, appVersion });
     const overflows = new Overflows(this.#engine.host);
+    this.gates = new Gates(this.#engine.host, () => this.#opening ?? this.#ready());
+    const counting = hasStore && checked.stats ? statsExtension(this.#engine.host) : null;
     extend(this.#engine, [
       ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),
       operationsExtension,
       () => this.schedules.extension,
       () => overflows.extension,
+      () => this.gates.extension,
+      ...(counting ? [() => counting] : []),
       ...(options.extensions ?? []),
     ]);
     this.workers = new Workers(host);
     this.queues = new Queues(host, overflows);
     this.operations = new Operations(host);
     this.deadLetters = new DeadLetters(host, { operations: this.operations, appVersion });
+    this.records = new AppRecords(async () => (refuseInOpenTransaction(), await host()).records);
+    this.#stats = new Stats({
+      ...{ ready: () => this.#ready(), host: this.#engine.host, ledgerHome: ledgerWriter.home },
+      store: async () => counting?.store(),
+    });
     this.failures = new Failures(async () => (await this.#ledgerReady(), this.#engine.host));
   }
 
@@ -315,6 +333,11 @@ export class Holdfast<
     return readLedger(this.#engine, query);
   }
 
+  /** What the fleet did lately, and what waits now. */
+  stats(query: StatsQuery = {}): Promise<StatsView> {
+    return this.#stats.read(query);
+  }
+
   /** Does this process do its work? For a readiness probe: it asks nobody and answers at once. */
   health(): Health {
     const { hasStore, watched, ledgerWriter, spooler } = this.#engine;
@@ -361,6 +384,7 @@ export class Holdfast<
       this.#engine.inline?.close(options.graceMs ?? GRACE_MS),
       ...[...this.#workers].map((worker) => worker.stop(options)),
     ]);
+    await this.gates.close();
     await closeEngine(this.#engine);
   }
 

@@ -125,6 +125,11 @@ export class OperationNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_OPERATION_NOT_FOUND";
 }
 
+/** There is no gate of this name. */
+export class GateNotFoundError extends HoldfastError {
+  readonly code = "HOLDFAST_GATE_NOT_FOUND";
+}
+
 export class PresetNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_PRESET_NOT_FOUND";
 }

@@ -5,7 +5,7 @@
 import { InvalidNameError } from "./errors.ts";
 import { hasControl, show } from "./text.ts";
 
-export type NameKind = "queue" | "type" | "group" | "owner" | "preset" | "schedule";
+export type NameKind = "queue" | "type" | "group" | "owner" | "preset" | "schedule" | "gate";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/;
 
@@ -28,11 +28,17 @@ const ARTICLE: Record<NameKind, string> = {
   owner: "the owner of a hold",
   preset: "a preset",
   schedule: "a schedule",
+  gate: "a gate",
 };
 
 /** An idempotency key: the caller's own words, so almost anything printable. */
 export function checkKey(value: unknown): string {
   return checkLabel("an idempotency key", value, MAX_KEY_CHARS);
+}
+
+/** The key of an application's record: its own words, too. */
+export function checkRecordKey(value: unknown): string {
+  return checkLabel("the key of a record", value, MAX_KEY_CHARS);
 }
 
 /** Without repetitions, in the order given. */

@@ -150,7 +150,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     },
     host: hostOf({
       ...{ store, runtime, logger, registry, settings, retention, ledgerWriter, fleet, operator },
-      ...{ redactor, chores, composer },
+      ...{ redactor, chores, composer, extensions },
     }),
     waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
   };
@@ -163,12 +163,13 @@ export function extend(engine: Engine, factories: readonly ExtensionFactory[]): 
 
 function hostOf(
   parts: Pick<Engine, "store" | "runtime" | "logger" | "settings" | "retention"> &
-    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator" | "chores" | "composer"> & {
+    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator" | "chores" | "composer"> &
+    Pick<Engine, "extensions"> & {
       readonly redactor: Redactor;
     },
 ): ExtensionHost {
   const { store, runtime, logger, registry, settings, retention, redactor } = parts;
-  const { ledgerWriter, fleet, operator, chores, composer } = parts;
+  const { ledgerWriter, fleet, operator, chores, composer, extensions } = parts;
   // What a store keeps in memory is dear.
   const isInMemory = () => ledgerWriter.home === "store" && store.info().usedMemoryBytes != null;
   return {
@@ -180,6 +181,7 @@ function hostOf(
       return composed instanceof Promise ? composed.then(({ job }) => job) : composed.job;
     },
     record: (entries) => ledgerWriter.record(entries),
+    hooksChanged: () => extensions.changed(),
     attemptsOf: (type) => registry.attemptsOf(registry.get(type)?.contract),
     hasLedger: ledgerWriter.home !== "nowhere",
     ledger: (call) => ledgerWriter.ask(call),
@@ -198,9 +200,10 @@ const LAST_ENTRIES_MS = 1_000;
 
 /** After the workers have stopped: lets what is on its way arrive, then closes the stores. */
 export async function closeEngine(engine: Engine): Promise<void> {
-  const { producer, spooler, waiter, store, ledgerWriter, runtime, chores } = engine;
+  const { producer, spooler, waiter, store, ledgerWriter, runtime, chores, extensions } = engine;
   chores.close();
   await producer.idle();
+  await extensions.closing();
   await spooler?.close();
   waiter.close(new ClosedError("this Holdfast was closed while you waited"));
   await store.close();

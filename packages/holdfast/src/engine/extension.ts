@@ -72,10 +72,15 @@ export interface AttemptView {
 
 export interface Extension {
   readonly name: string;
-  /** Asked once per type: no hook, no wait for types it does not concern. Default: all. */
+  /** Asked once per type (see `hooksChanged`): no hook, no wait for types it does not concern. Default: all. */
   applies?(contract: JobContract): boolean;
-  /** Before a lease: how many jobs of this queue may be asked for now. Undefined: as many as wanted. */
-  admit?(queue: string, wanted: number): Admission | undefined | Promise<Admission | undefined>;
+  /**
+   * Before a lease: how many jobs of this queue may be asked for now. Undefined: as many as wanted. May come
+   * and go: a lease without any costs what it costs without extensions.
+   */
+  readonly admit?:
+    | ((queue: string, wanted: number) => Admission | undefined | Promise<Admission | undefined>)
+    | undefined;
   /** What came of an admission. `unsure`: the worker cannot know how many were leased. */
   leased?(queue: string, granted: number, taken: number | "unsure"): void;
   /** After the lease, before the handler: an outcome ends the attempt without it. */
@@ -95,6 +100,8 @@ export interface Extension {
   refuses?(job: NewJob): undefined | Promise<HoldfastError | undefined>;
   /** What became of an enqueue of this process. */
   enqueued?(job: NewJob, answer: InsertResult): void;
+  /** The workers have stopped and the store is about to close: the last moment to store something. */
+  closing?(): Promise<void>;
   readonly chores?: readonly Chore[];
 }
 
@@ -139,6 +146,8 @@ export interface ExtensionHost {
   readonly compose: (item: JobItem) => NewJob | Promise<NewJob>;
   /** Writes entries that come with no settle, or to where they wait for a ledger elsewhere. Throws. */
   readonly record: (entries: readonly LedgerEntry[]) => Promise<void>;
+  /** The answers of an extension's `applies` have changed: types are asked again. */
+  readonly hooksChanged: () => void;
   /** How many attempts a new job of this type gets. */
   readonly attemptsOf: (type: string) => number;
   readonly hasLedger: boolean;

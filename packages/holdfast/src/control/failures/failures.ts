@@ -1,6 +1,7 @@
 /** The ledger of failures, for people: one entry for each failed attempt. */
 import type { ErrorCategory } from "../../core/job.ts";
 import type { FailureBody, StoredEntry } from "../../core/ledger.ts";
+import { COUNTED_TO } from "../../core/line.ts";
 import { checkDate, checkOptions, checkText, checkWhole } from "../../core/option-checks.ts";
 import { fillPage, type ExtensionHost } from "../../engine/extension.ts";
 
@@ -24,6 +25,8 @@ export interface FailuresQuery {
   readonly limit?: number | undefined;
   readonly cursor?: string | null | undefined;
 }
+
+export type FailuresCountQuery = Omit<FailuresQuery, "resolved" | "limit" | "cursor">;
 
 /** One failed attempt. */
 export interface FailureView {
@@ -75,7 +78,7 @@ export class Failures {
   }
 
   async list(query: FailuresQuery = {}): Promise<FailuresPage> {
-    const filter = filterOf(query);
+    const filter = filterOf("failures.list", query, OTHERS);
     const { limit = 50, cursor = null, resolved } = query;
     checkWhole("limit", limit, { min: 1, max: 200 });
     const { ledger, runtime } = await this.#host();
@@ -88,14 +91,25 @@ export class Failures {
     return { failures: page.items.map(failureView), nextCursor: page.nextCursor };
   }
 
+  /** How many there are, counted to 10,000: that number means "that many or more". */
+  async count(query: FailuresCountQuery = {}): Promise<number> {
+    const filter = filterOf("failures.count", query, ["final", "from", "to"]);
+    const { ledger } = await this.#host();
+    return ledger((book) => book.count(filter, COUNTED_TO));
+  }
+
   /** Removes what is past its retention now; a chore does it every minute. Answers how many. */
   async prune(): Promise<number> {
     return (await this.#host()).trimLedger("failure");
   }
 }
 
-function filterOf(query: FailuresQuery): Record<string, unknown> & { readonly kind: "failure" } {
-  checkOptions("failures.list", query, [...WORDS, ...OTHERS]);
+function filterOf(
+  what: string,
+  query: FailuresQuery,
+  others: readonly string[],
+): Record<string, unknown> & { readonly kind: "failure" } {
+  checkOptions(what, query, [...WORDS, ...others]);
   const filter: Record<string, unknown> & { kind: "failure" } = { kind: "failure" };
   for (const word of WORDS) {
     const value: unknown = query[word];

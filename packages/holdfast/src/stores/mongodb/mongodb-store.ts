@@ -35,8 +35,8 @@ import { renew } from "./renew.ts";
 import { settle } from "./settle.ts";
 import { describe } from "./store-info.ts";
 import { Told } from "./told.ts";
-import { unpack } from "./packs/unpack.ts";
-import { within } from "./within.ts";
+import { unpackWholly } from "./packs/unpack.ts";
+import { within, type EndWatch } from "./within.ts";
 
 export type MongodbStoreOptions = MongodbPlace & {
   /** What the names of our collections begin with. Default `holdfast_`. */
@@ -59,6 +59,8 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
   const wakeups = new Wakeups();
   const inFlight = new Set<Promise<unknown>>();
   const caps = new CapWatch();
+  /** Of callers' transactions that were open when this process last looked. */
+  const watches = new Set<EndWatch>();
   let life: Life | null = null;
   let opening: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
@@ -109,6 +111,8 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
   /** Every verb: has a deadline, is waited for by `close`, and throws errors of our own. */
   async function call<T>(work: (db: Database, told: Told, life: Life) => Promise<T>): Promise<T> {
     const current = openLife();
+    // What a transaction leaves to be done is begun before anything else sees it.
+    for (const watch of watches) watch.look();
     const told = new Told();
     const working = work(current.db, told, current);
     inFlight.add(working);
@@ -128,8 +132,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
 
   /** Hints go out afterwards, and nobody waits for them. */
   function tell(db: Database, { queues, added, finished, roomIn, broken }: Told): void {
-    // A chore does it if this fails.
-    unpack(db, broken).catch(() => {});
+    if (broken.size > 0) db.options.clearing.begin(unpackWholly(db, broken));
     if (queues.size > 0 || finished.length > 0) {
       wakeups.done(queues, finished, added > 0 ? added : undefined);
     }
@@ -237,7 +240,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
             const { db, id } = openLife();
             const onEnded = (told: Told): void => tell(db, told);
             const mustBeOpen = (): void => void openLife();
-            return within(tx, { ...db.options, id, onEnded, mustBeOpen });
+            return within(tx, { ...db.options, id, watches, onEnded, mustBeOpen });
           }
         : undefined,
   });
