@@ -16,6 +16,9 @@ const ENTRIES = {
   "holdfast/redis": "redisStore",
   "holdfast/mongodb": "mongodbStore",
   "holdfast/connect": "connect",
+  "holdfast/doctor": "checkStore",
+  "holdfast/env": "optionsFromEnv",
+  "holdfast/move": "moveJobs",
   "holdfast/testing": "testHoldfast",
   "holdfast/conformance": "storeConformance",
 } as const;

@@ -63,7 +63,7 @@ import type {
   RunReturns,
   TypeOf,
 } from "./engine/typed-jobs.ts";
-import { checkWorkOptions, type WorkOptions } from "./engine/lease/work-options.ts";
+import { checkWorkOptions, withDefaults, type WorkOptions } from "./engine/lease/work-options.ts";
 import { Worker } from "./engine/lease/worker.ts";
 import { useMiddleware, type Middleware } from "./middleware.ts";
 import { RELAY, RELAY_TO_LEDGER } from "./engine/settle/relay.ts";
@@ -243,7 +243,10 @@ export class Holdfast<
   /** Starts a worker; resolves when it is claiming. */
   async work(options: WorkOptions = {}): Promise<Worker> {
     const { composer, chores, fleet, logger, registry, settings } = this.#engine;
-    const checked = checkWorkOptions(options, registry.handledQueues());
+    const checked = checkWorkOptions(
+      withDefaults(options, this.#engine.work),
+      registry.handledQueues(),
+    );
     // Where there is no store, this says so.
     await this.info();
     const worker = new Worker(
@@ -369,6 +372,12 @@ export class Holdfast<
   async info(): Promise<StoreInfo> {
     await this.#ready();
     return this.#engine.store.info();
+  }
+
+  /** The clock that decides about due times and leases. */
+  async storeTime(): Promise<Date> {
+    await this.#ready();
+    return new Date(await this.#engine.store.now());
   }
 
   /** Stops the workers, waits for what is on its way, closes the store. May be called again. */

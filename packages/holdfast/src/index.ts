@@ -66,7 +66,7 @@ export type { LocksPage, LocksQuery, LockView } from "./control/locks/locks.ts";
 export { isSkipped, type SkippedResult } from "./control/locks/skipped-result.ts";
 export type { LockedJob, LockOptions } from "./core/lock-options.ts";
 export type { Archive } from "./control/archive/archive-dead.ts";
-export type { RedactOptions } from "./core/redact.ts";
+export { Redactor, type RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
 export type { AttemptView as AttemptContext } from "./engine/extension.ts";
@@ -126,6 +126,7 @@ export {
   LeaseLostError,
   LockNotFoundError,
   LockScopeError,
+  MoveRefusedError,
   NotInTransactionError,
   OperationNotFoundError,
   OperationStateError,

@@ -2,7 +2,7 @@
  * What a person or a program does to jobs and lines from outside: look, cancel, retry, hold, limit.
  * What changed something is noted in the ledger, where there is one.
  */
-import { DEFAULT_RETRY, MAX_ATTEMPTS } from "../../core/backoff.ts";
+import { MAX_ATTEMPTS } from "../../core/backoff.ts";
 import { InvalidCursorError, InvalidOptionError, JobNotFoundError } from "../../core/errors.ts";
 import type { StoredJob } from "../../core/job.ts";
 import type { AuditBody } from "../../core/ledger.ts";
@@ -154,11 +154,11 @@ export class Operator {
     if (attempts !== undefined) checkWhole("attempts", attempts, { min: 1, max: MAX_ATTEMPTS });
     const [found] = await this.#store.get([{ id: checkId(id) }]);
     if (typeof found !== "object" || found === null) throw notFound(id);
-    const retry = this.#options.registry.get(found.type)?.contract.retry ?? DEFAULT_RETRY;
+    const { registry } = this.#options;
     const revival = {
       delayMs,
       runAt: null,
-      attempts: attempts ?? retry.maxAttempts,
+      attempts: attempts ?? registry.attemptsOf(registry.get(found.type)?.contract),
       ...(payload !== undefined && { payload: await this.#newPayload(found.type, payload) }),
     };
     const { queue, type, group } = found;
