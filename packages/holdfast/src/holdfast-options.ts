@@ -1,4 +1,5 @@
 /** What `new Holdfast` takes, checked and completed. */
+import type { Archive } from "./control/archive/archive-dead.ts";
 import { isContract } from "./core/contract.ts";
 import { InvalidOptionError } from "./core/errors.ts";
 import type { LedgerStore } from "./core/ledger.ts";
@@ -28,10 +29,17 @@ export interface Settings<Jobs extends readonly AnyContract[]> {
   readonly redact?: RedactOptions | undefined;
   readonly logger?: Logger | undefined;
   readonly retention?: RetentionOptions | undefined;
+  /**
+   * Where dead jobs go before retention removes them: `{ file }`, a line of JSON each, or a function. One that
+   * fails keeps the jobs.
+   */
+  readonly archive?: Archive | undefined;
   /** Default 1 MiB. */
   readonly maxPayloadBytes?: number | undefined;
   /** Your own name for the code that runs, for people who look at the fleet. */
   readonly appVersion?: string | undefined;
+  /** Counts how attempts end and how long they take, for `hf.stats`. Default true. */
+  readonly stats?: boolean | undefined;
   /** Clock, timers, chance and ids; for tests and simulations. */
   readonly runtime?: Runtime | undefined;
   /** @internal */
@@ -73,7 +81,7 @@ export type HoldfastOptions<
 
 const OPTIONS = [
   ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
-  ...["appVersion", "redact", "runtime", "extensions"],
+  ...["appVersion", "redact", "archive", "stats", "runtime", "extensions"],
 ];
 const MAX_SPOOLED = 100_000;
 const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
@@ -82,7 +90,7 @@ const MOST_PAYLOAD_BYTES = 3 * 1024 * 1024;
 
 export function checkHoldfastOptions(
   options: HoldfastOptions<readonly AnyContract[], Resilience | undefined>,
-): EngineOptions {
+): EngineOptions & { readonly stats: boolean } {
   checkOptions("new Holdfast", options, OPTIONS);
   const { store, ledger, resilient } = options;
   const isInline = resilient === "inline";
@@ -103,6 +111,7 @@ export function checkHoldfastOptions(
     jobs,
     logger,
     retention: options.retention,
+    archivesDead: checkArchive(options.archive),
     redact: checkRedact(options.redact),
     maxPayloadBytes: checkWhole(
       "maxPayloadBytes",
@@ -110,6 +119,7 @@ export function checkHoldfastOptions(
       { min: 1, max: MOST_PAYLOAD_BYTES },
     ),
     appVersion: checkVersion(options.appVersion),
+    stats: checkStats(options.stats),
     runtime: options.runtime ?? systemRuntime(),
   };
 }
@@ -153,6 +163,11 @@ function checkVersion(version: unknown): string | null {
   throw new InvalidOptionError("appVersion is a text of 1 to 100 characters, for example 2.4.1");
 }
 
+function checkStats(stats: unknown): boolean {
+  if (stats === undefined || typeof stats === "boolean") return stats !== false;
+  throw new InvalidOptionError("stats is true or false");
+}
+
 function checkRedact(redact: RedactOptions = {}): RedactOptions {
   checkOptions("redact", redact, ["keys", "value"]);
   const { keys = [], value } = redact;
@@ -162,6 +177,14 @@ function checkRedact(redact: RedactOptions = {}): RedactOptions {
     throw new InvalidOptionError("redact.value is a function: (value) => what may be shown");
   }
   return redact;
+}
+
+function checkArchive(archive: Archive | undefined): boolean {
+  if (archive === undefined) return false;
+  if (typeof archive === "function") return true;
+  checkOptions("archive", archive, ["file"]);
+  if (typeof archive.file === "string" && archive.file !== "") return true;
+  throw new InvalidOptionError('archive is { file: "dead.jsonl" }, or a function that takes jobs');
 }
 
 function checkLedger(ledger: unknown, hasStore: boolean): void {

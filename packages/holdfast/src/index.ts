@@ -7,7 +7,26 @@ export { Holdfast } from "./any-holdfast.ts";
 export type { HoldfastOptions, Resilience } from "./holdfast-options.ts";
 export type { Middleware } from "./middleware.ts";
 export type { QueueSettingsPatch, QueueSettingsView, SetOptions } from "./control/queues/queues.ts";
-export type { FailuresPage, FailuresQuery, FailureView } from "./control/failures/failures.ts";
+export type {
+  AppRecord,
+  AppRecordsPage,
+  AppSwap,
+  AppSwapResult,
+} from "./control/records/app-records.ts";
+export type {
+  Durations,
+  FailingType,
+  FinishedCounts,
+  StatsPoint,
+  StatsQuery,
+  StatsView,
+} from "./control/stats/stats.ts";
+export type {
+  FailuresCountQuery,
+  FailuresPage,
+  FailuresQuery,
+  FailureView,
+} from "./control/failures/failures.ts";
 export type {
   DeadLettersPage,
   DeadLettersQuery,
@@ -26,6 +45,13 @@ export type {
   PlanOptions,
   StartOptions,
 } from "./control/operations/operations.ts";
+export type { AcquireOptions, GateView, HeldReason } from "./control/gates/gates.ts";
+export type {
+  BreakerOptions,
+  GateOptions,
+  GateTarget,
+  RateOptions,
+} from "./control/gates/gate-options.ts";
 export type {
   RunsPage,
   RunsQuery,
@@ -34,6 +60,10 @@ export type {
   SchedulesQuery,
 } from "./control/schedules/schedules.ts";
 export type { RunView } from "./control/schedules/run-view.ts";
+export type { LocksPage, LocksQuery, LockView } from "./control/locks/locks.ts";
+export { isSkipped, type SkippedResult } from "./control/locks/skipped-result.ts";
+export type { LockedJob, LockOptions } from "./core/lock-options.ts";
+export type { Archive } from "./control/archive/archive-dead.ts";
 export type { RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
@@ -79,6 +109,7 @@ export type { Worker } from "./engine/lease/worker.ts";
 export {
   ClosedError,
   DuplicateJobError,
+  GateNotFoundError,
   HoldfastError,
   IdempotencyConflictError,
   InlineRefusedError,
@@ -91,6 +122,8 @@ export {
   JobTimeoutError,
   KeyBusyError,
   LeaseLostError,
+  LockNotFoundError,
+  LockScopeError,
   NotInTransactionError,
   OperationNotFoundError,
   OperationStateError,
