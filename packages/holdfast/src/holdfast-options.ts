@@ -1,4 +1,5 @@
 /** What `new Holdfast` takes, checked and completed. */
+import type { Archive } from "./control/archive/archive-dead.ts";
 import { DEFAULT_RETRY, MAX_ATTEMPTS } from "./core/backoff.ts";
 import { isContract } from "./core/contract.ts";
 import { InvalidOptionError } from "./core/errors.ts";
@@ -30,6 +31,11 @@ export interface Settings<Jobs extends readonly AnyContract[]> {
   readonly redact?: RedactOptions | undefined;
   readonly logger?: Logger | undefined;
   readonly retention?: RetentionOptions | undefined;
+  /**
+   * Where dead jobs go before retention removes them: `{ file }`, a line of JSON each, or a function. One that
+   * fails keeps the jobs.
+   */
+  readonly archive?: Archive | undefined;
   /** Default 1 MiB. */
   readonly maxPayloadBytes?: number | undefined;
   /** Attempts of types that name none. Default 5. */
@@ -82,7 +88,7 @@ export type HoldfastOptions<
 const OPTIONS = [
   ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
   ...["maxAttempts", "work"],
-  ...["appVersion", "redact", "stats", "runtime", "extensions"],
+  ...["appVersion", "redact", "archive", "stats", "runtime", "extensions"],
 ];
 const MAX_SPOOLED = 100_000;
 const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
@@ -112,6 +118,7 @@ export function checkHoldfastOptions(
     jobs,
     logger,
     retention: options.retention,
+    archivesDead: checkArchive(options.archive),
     redact: checkRedact(options.redact),
     maxPayloadBytes: checkWhole(
       "maxPayloadBytes",
@@ -189,6 +196,14 @@ function checkRedact(redact: RedactOptions = {}): RedactOptions {
     throw new InvalidOptionError("redact.value is a function: (value) => what may be shown");
   }
   return redact;
+}
+
+function checkArchive(archive: Archive | undefined): boolean {
+  if (archive === undefined) return false;
+  if (typeof archive === "function") return true;
+  checkOptions("archive", archive, ["file"]);
+  if (typeof archive.file === "string" && archive.file !== "") return true;
+  throw new InvalidOptionError('archive is { file: "dead.jsonl" }, or a function that takes jobs');
 }
 
 function checkLedger(ledger: unknown, hasStore: boolean): void {

@@ -60,6 +60,10 @@ export type {
   SchedulesQuery,
 } from "./control/schedules/schedules.ts";
 export type { RunView } from "./control/schedules/run-view.ts";
+export type { LocksPage, LocksQuery, LockView } from "./control/locks/locks.ts";
+export { isSkipped, type SkippedResult } from "./control/locks/skipped-result.ts";
+export type { LockedJob, LockOptions } from "./core/lock-options.ts";
+export type { Archive } from "./control/archive/archive-dead.ts";
 export { Redactor, type RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
@@ -118,6 +122,8 @@ export {
   JobTimeoutError,
   KeyBusyError,
   LeaseLostError,
+  LockNotFoundError,
+  LockScopeError,
   MoveRefusedError,
   NotInTransactionError,
   OperationNotFoundError,

@@ -158,6 +158,10 @@ export class WorkerNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_WORKER_NOT_FOUND";
 }
 
+export class LockNotFoundError extends HoldfastError {
+  readonly code = "HOLDFAST_LOCK_NOT_FOUND";
+}
+
 export class WaitTimeoutError extends HoldfastError {
   readonly code = "HOLDFAST_WAIT_TIMEOUT";
   override readonly isRetryable = true;
@@ -242,6 +246,11 @@ export class StepError extends HoldfastError {
 
 export class SpawnLimitError extends HoldfastError {
   readonly code = "HOLDFAST_SPAWN_LIMIT";
+}
+
+/** `scope` or `owner` of a contract's lock threw, or gave no text of 1 to 512 characters. */
+export class LockScopeError extends HoldfastError {
+  readonly code = "HOLDFAST_LOCK_SCOPE";
 }
 
 /** Thrown by a handler: the job is dead at once, whatever attempts are left. */

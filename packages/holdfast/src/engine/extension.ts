@@ -16,7 +16,7 @@ import type { Ledger, LedgerEntry } from "../core/ledger.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { Records } from "../core/records.ts";
 import type { Redactor } from "../core/redact.ts";
-import type { InsertResult, Store } from "../core/store.ts";
+import type { InsertResult, Retention, Store } from "../core/store.ts";
 import type { Chores } from "./chores.ts";
 import type { Fleet } from "./lease/fleet.ts";
 import type { Logger } from "./logger.ts";
@@ -120,6 +120,8 @@ export interface ExtensionHost {
   readonly runtime: Runtime;
   readonly logger: Logger;
   readonly records: Records;
+  /** Records that must be true after the jobs are gone: with a ledger elsewhere, there. */
+  readonly lastingRecords: <Out>(call: (records: Records) => Promise<Out>) => Promise<Out>;
   /** Wherever the ledger is. Throws where there is none. */
   readonly ledger: <Out>(call: (ledger: Ledger) => Promise<Out>) => Promise<Out>;
   readonly jobs: Pick<
@@ -151,6 +153,8 @@ export interface ExtensionHost {
   /** How many attempts a new job of this type gets. */
   readonly attemptsOf: (type: string) => number;
   readonly hasLedger: boolean;
+  /** How long dead jobs are kept, where they are archived before they go: `prune` leaves them alone. */
+  readonly archivedPolicies: () => Promise<readonly Retention[]>;
   readonly settings: Pick<QueueSettings, "get" | "list" | "keep">;
   /** Hides secrets in whatever leaves the jobs' own store. */
   readonly redactor: Redactor;
@@ -176,6 +180,7 @@ export { jobListing, type JobListing } from "./operate/job-view.ts";
 export { jobsFilter, type JobsFilter } from "./operate/jobs-filter.ts";
 export { sleep } from "./runtime.ts";
 export { derivedUuid } from "./derived-uuid.ts";
+export { isRetryable } from "./retrying.ts";
 export { fillPage } from "./operate/fill-page.ts";
 export { policiesOf, type KeepRules } from "./retention.ts";
 export { auditEntry } from "./settle/ledger-entries.ts";

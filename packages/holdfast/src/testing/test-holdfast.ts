@@ -46,7 +46,7 @@ export interface TestHoldfast<Jobs extends readonly AnyContract[]> {
 
 const OPTIONS = [
   ...["seed", "patienceMs", "jobs", "ledger", "resilient", "logger", "retention"],
-  ...["maxPayloadBytes", "appVersion", "stats", "extensions"],
+  ...["maxPayloadBytes", "appVersion", "archive", "stats", "extensions"],
 ];
 
 export function testHoldfast<const Jobs extends readonly AnyContract[] = readonly []>(

@@ -19,7 +19,7 @@ import { insert } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { LeaseCall } from "./lease-call.ts";
 import { Leases } from "./lease.ts";
-import { amend, append, countEntries, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, removeEntries, trim } from "./ledger.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
 import { Listener } from "./listener.ts";
@@ -223,6 +223,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
       count: (filter, upTo) => call((db) => countEntries(db, filter, upTo)),
       amend: (amendments) => some(amendments, (db) => amend(db, amendments)),
       trim: (request) => call((db) => trim(db, request)),
+      remove: (ids) => call((db) => removeEntries(db, ids)),
     },
     records: {
       read: (keys) => some(keys, (db) => readRecords(db, keys)),
