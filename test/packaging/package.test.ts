@@ -53,6 +53,24 @@ describe("the published package", () => {
     });
   }
 
+  for (const [entry, name] of [
+    ["@holdfast/server", "createServer"],
+    ["@holdfast/server/classic", "classic"],
+  ]) {
+    it(`${entry} can be imported and required beside it`, async () => {
+      const ran = await installed.node([
+        ...["--input-type=module", "-e"],
+        `import { ${name} } from "${entry}"; console.log(typeof ${name});`,
+      ]);
+      expect(ran).toEqual({ code: 0, stdout: "function\n", stderr: "" });
+      const required = await installed.node([
+        ...["--input-type=commonjs", "-e"],
+        `console.log(typeof require("${entry}").${name});`,
+      ]);
+      expect(required).toEqual({ code: 0, stdout: "function\n", stderr: "" });
+    });
+  }
+
   it("has no default exports", async () => {
     const code = `for (const entry of ${JSON.stringify(Object.keys(ENTRIES))})
       if ("default" in (await import(entry))) console.log(entry);`;

@@ -67,6 +67,7 @@ import { checkWorkOptions, withDefaults, type WorkOptions } from "./engine/lease
 import { Worker } from "./engine/lease/worker.ts";
 import { useMiddleware, type Middleware } from "./middleware.ts";
 import { RELAY, RELAY_TO_LEDGER } from "./engine/settle/relay.ts";
+import { toolsOf, type Tools } from "./tools.ts";
 
 export type { HoldfastOptions } from "./holdfast-options.ts";
 
@@ -100,6 +101,8 @@ export class Holdfast<
   /** Small shared state of the application, changed by compare-and-set. */
   readonly records: AppRecords;
   readonly #stats: Stats;
+  /** What servers and command lines need besides. */
+  readonly tools: Tools;
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -127,6 +130,8 @@ export class Holdfast<
       ...(counting ? [() => counting] : []),
       ...(options.extensions ?? []),
     ]);
+    const { maxPayloadBytes } = checked;
+    this.tools = toolsOf(this.#engine, { ready: () => this.#ready(), maxPayloadBytes });
     this.workers = new Workers(host);
     this.queues = new Queues(host, overflows);
     this.operations = new Operations(host);

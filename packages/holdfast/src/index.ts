@@ -6,6 +6,8 @@
 export { Holdfast } from "./any-holdfast.ts";
 export type { HoldfastOptions, Resilience } from "./holdfast-options.ts";
 export type { Middleware } from "./middleware.ts";
+export type { Actor, AuditNote, KnownType, Tools } from "./tools.ts";
+export type { Records, StoredRecord, Swap, SwapResult } from "./core/records.ts";
 export type { QueueSettingsPatch, QueueSettingsView, SetOptions } from "./control/queues/queues.ts";
 export type {
   AppRecord,

@@ -83,4 +83,8 @@ export class Registry {
   #contractOf(type: string): JobContract {
     return this.#definitions.get(type)?.contract ?? (defineJob({ type }) as JobContract);
   }
+  /** In the order in which they were added. */
+  all(): readonly Definition[] {
+    return [...this.#definitions.values()];
+  }
 }

@@ -22,6 +22,7 @@ import { cleanText } from "../../core/text.ts";
 import { checkWhy, type WhyOptions } from "../../core/why-options.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
 import { checkStored, payloadHash } from "../produce/compose-job.ts";
+import { currentActor } from "./acting.ts";
 import { fillPage } from "./fill-page.ts";
 import { jobsFilter, type JobsFilter } from "./jobs-filter.ts";
 import { jobListing, jobView, type JobListing, type JobView } from "./job-view.ts";
@@ -230,7 +231,10 @@ export class Operator {
   async note(action: Action, about: Omit<About, "at">): Promise<void> {
     const { ledgerWriter, runtime } = this.#options;
     if (ledgerWriter.home === "nowhere") return;
-    const body: AuditBody = { worker: null, details: {}, ...action };
+    const actor = currentActor();
+    const details = { ...action.details, ...(actor?.details && { via: actor.details }) };
+    const by = actor?.by ?? action.by;
+    const body: AuditBody = { ...action, worker: null, by, details };
     const id = `audit:${runtime.id()}`;
     await ledgerWriter.note(auditEntry(id, body, { ...about, at: ledgerWriter.now() }));
   }
