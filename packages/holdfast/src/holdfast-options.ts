@@ -87,8 +87,7 @@ export type HoldfastOptions<
 
 const OPTIONS = [
   ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
-  ...["maxAttempts", "work"],
-  ...["appVersion", "redact", "archive", "stats", "runtime", "extensions"],
+  ...["maxAttempts", "work", "appVersion", "redact", "archive", "stats", "runtime", "extensions"],
 ];
 const MAX_SPOOLED = 100_000;
 const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;

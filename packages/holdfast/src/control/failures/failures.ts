@@ -133,13 +133,6 @@ export class Failures {
     return ledger((book) => book.count(filter, COUNTED_TO));
   }
 
-  /** How many there are, counted to 10,000: that number means "that many or more". */
-  async count(query: FailuresCountQuery = {}): Promise<number> {
-    const filter = filterOf("failures.count", query, ["final", "from", "to"]);
-    const { ledger } = await this.#host();
-    return ledger((book) => book.count(filter, COUNTED_TO));
-  }
-
   /** Removes what is past its retention now; a chore does it every minute. Answers how many. */
   async prune(): Promise<number> {
     return (await this.#host()).trimLedger("failure");
