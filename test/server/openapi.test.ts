@@ -97,7 +97,8 @@ describe("the OpenAPI document", () => {
         );
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         const about = `seed ${seed}: ${method} ${asked.path} ${JSON.stringify(asked.options.body)?.slice(0, 300)}`;
-        if (status >= 500) wrong.push(`${status} ${about} ${text.slice(0, 500)}`);
+        // A version of the library without a feature says so.
+        if (status >= 500 && status !== 501) wrong.push(`${status} ${about} ${text.slice(0, 500)}`);
         const id = (json as { data?: { id?: unknown } } | null)?.data?.id;
         if (typeof id === "string" && ids.length < 100) ids.push(id);
         const pointer = `doc#/paths/${escaped(path)}/${method}/responses/${status}`;

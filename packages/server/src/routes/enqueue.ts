@@ -36,7 +36,7 @@ export const enqueueRoutes = [
         return new Reply({ items: answers.map((one) => answerOf(hf, one)) }, added > 0 ? 201 : 200);
       }
       checkAllowed(services, caller, body);
-      const made = await hf.enqueue(body.type, body.payload ?? {}, optionsOf(body));
+      const made = await hf.enqueue(body.type, body.payload ?? {}, optionsWithoutType(body));
       services.audit.gather(who, { action: "enqueue" });
       return new Reply(receiptOf(made), made.status === "duplicate" ? 200 : 201);
     },
@@ -62,12 +62,17 @@ export function checkAllowed(
   );
 }
 
-function optionsOf({ type: _, payload: __, runAt, ...options }: Given): EnqueueOptions {
-  return defined({ ...options, runAt: dateOf(runAt) });
+export function optionsOf(given: Omit<Given, "type">): EnqueueOptions {
+  const { payload: _, runAt, expiresAt, ...options } = given;
+  return defined({ ...options, runAt: dateOf(runAt), expiresAt: dateOf(expiresAt) });
+}
+
+function optionsWithoutType({ type: _, ...given }: Given): EnqueueOptions {
+  return optionsOf(given);
 }
 
 function itemOf(given: Given) {
-  return { type: given.type, payload: given.payload ?? {}, ...optionsOf(given) };
+  return { type: given.type, payload: given.payload ?? {}, ...optionsWithoutType(given) };
 }
 
 export function receiptOf({ id, status, queue, type, jobStatus }: Receipt) {

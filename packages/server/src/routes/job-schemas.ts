@@ -137,6 +137,12 @@ export const newJob = z
       .max(10 * 365 * 86_400_000)
       .optional(),
     runAt: instant.optional(),
+    expiresAt: instant.optional(),
+    expiresAfterMs: z
+      .int()
+      .min(1)
+      .max(10 * 365 * 86_400_000)
+      .optional(),
     idempotencyKey: z.string().min(1).max(512).optional(),
     idempotencyTtlMs: z.union([z.int().min(1), z.literal("until-finished")]).optional(),
     dedupe: z.literal("payload").optional(),

@@ -134,11 +134,12 @@ export const queueRoutes = [
       maxActive: z.number().nullable(),
       maxActivePerGroup: z.number().nullable(),
       maxWaiting: z.number().nullable(),
+      overflow: z.string(),
       keep: z.record(z.string(), z.unknown()),
     }),
     async run({ hf, params }) {
       const { queue = "" } = params;
-      const [counts, { queue: state }, { keep }] = await Promise.all([
+      const [counts, { queue: state }, { keep, overflow }] = await Promise.all([
         hf.counts(),
         hf.lines(queue, { limit: 1 }),
         hf.queues.get(queue),
@@ -148,7 +149,7 @@ export const queueRoutes = [
       const { maxActivePerGroup = null, maxWaiting = null } = state ?? {};
       return {
         ...queueCounts(queue, { counts, held: new Map() }),
-        ...{ holds, active, maxActive, maxActivePerGroup, maxWaiting, keep },
+        ...{ holds, active, maxActive, maxActivePerGroup, maxWaiting, overflow, keep },
       };
     },
   }),
@@ -203,6 +204,7 @@ export const queueRoutes = [
         })
         .nullable()
         .optional(),
+      overflow: z.enum(["wait", "reject", "cancel-running"]).nullable().optional(),
       ...{ maxActive: bound, maxActivePerGroup: bound, maxWaiting: bound, ...why },
     }),
     answer: done,

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { sees } from "../auth/caller.ts";
 import { notFound } from "../http/http-error.ts";
 import { validate } from "../http/validate.ts";
+import { optionsOf } from "./enqueue.ts";
 import { needFeature, type Features } from "./features.ts";
 import { newJob } from "./job-schemas.ts";
 import { route, type Call } from "./route.ts";
@@ -115,8 +116,8 @@ export const scheduleRoutes = [
     }),
     async run({ hf, params, body, caller }) {
       const { reason, job, ...rest } = body;
-      const { runAt, payload = {}, ...given } = job;
-      const item = defined({ ...given, payload, runAt: dateOf(runAt) });
+      const { type, ...given } = job;
+      const item = { type, payload: job.payload ?? {}, ...optionsOf(given) };
       const told = defined({ reason, by: caller.by });
       const named = validate(name, params.name, "path");
       await needFeature(hf, "schedules").set(named, defined({ ...rest, job: item }), told);
