@@ -3,3 +3,4 @@ export type { PostgresPlace } from "./open-database.ts";
 export type { ClientLike, PoolLike, PooledClientLike, QueryLike, ResultLike } from "./pool-like.ts";
 export { postgresSchemaSql } from "./migrations.ts";
 export type { PostgresExecutor } from "./executor-client.ts";
+export type { QueueView, QueueViews } from "../../core/queue-views.ts";
