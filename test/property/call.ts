@@ -166,7 +166,15 @@ async function answerOf(operation: Plain, store: Store, moment: Moment): Promise
       return countsOf(store, moment);
     case "countDead": {
       const { by, queue } = operation;
-      return store.countDead({ by, ...(queue !== null && { queue }), limit: 50 });
+      const counts = await store.countDead({ by, ...(queue !== null && { queue }), limit: 50 });
+      const examples = await store.get(counts.map(({ example: id }) => ({ id })));
+      // Of several that died last, any may be the example.
+      return counts.map(({ lastAt, ...count }, at) => {
+        const job = examples[at];
+        const isOne =
+          typeof job === "object" && job?.status === "dead" && job.finishedAt === lastAt;
+        return { ...count, lastAt, example: isOne ? "one that died last" : "another" };
+      });
     }
     case "lines": {
       const { queue } = await store.lines(operation.queue, { limit: 1 });
@@ -182,6 +190,8 @@ async function answerOf(operation: Plain, store: Store, moment: Moment): Promise
       return store.ledger.count(resolve.ledgerFilter(operation.filter, moment), operation.upTo);
     case "ledger.amend":
       return store.ledger.amend(operation.amendments);
+    case "ledger.remove":
+      return store.ledger.remove(operation.amendments.map(({ id }) => id));
     case "ledger.trim": {
       const { kind, olderThanMs, keep, limit } = operation;
       return store.ledger.trim({ kind, olderThanMs, keep, limit });

@@ -1,4 +1,5 @@
 /** What `new Holdfast` takes, checked and completed. */
+import type { Archive } from "./control/archive/archive-dead.ts";
 import { isContract } from "./core/contract.ts";
 import { InvalidOptionError } from "./core/errors.ts";
 import type { LedgerStore } from "./core/ledger.ts";
@@ -28,6 +29,11 @@ export interface Settings<Jobs extends readonly AnyContract[]> {
   readonly redact?: RedactOptions | undefined;
   readonly logger?: Logger | undefined;
   readonly retention?: RetentionOptions | undefined;
+  /**
+   * Where dead jobs go before retention removes them: `{ file }`, a line of JSON each, or a function. One that
+   * fails keeps the jobs.
+   */
+  readonly archive?: Archive | undefined;
   /** Default 1 MiB. */
   readonly maxPayloadBytes?: number | undefined;
   /** Your own name for the code that runs, for people who look at the fleet. */
@@ -75,7 +81,7 @@ export type HoldfastOptions<
 
 const OPTIONS = [
   ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
-  ...["appVersion", "redact", "stats", "runtime", "extensions"],
+  ...["appVersion", "redact", "archive", "stats", "runtime", "extensions"],
 ];
 const MAX_SPOOLED = 100_000;
 const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
@@ -105,6 +111,7 @@ export function checkHoldfastOptions(
     jobs,
     logger,
     retention: options.retention,
+    archivesDead: checkArchive(options.archive),
     redact: checkRedact(options.redact),
     maxPayloadBytes: checkWhole(
       "maxPayloadBytes",
@@ -170,6 +177,14 @@ function checkRedact(redact: RedactOptions = {}): RedactOptions {
     throw new InvalidOptionError("redact.value is a function: (value) => what may be shown");
   }
   return redact;
+}
+
+function checkArchive(archive: Archive | undefined): boolean {
+  if (archive === undefined) return false;
+  if (typeof archive === "function") return true;
+  checkOptions("archive", archive, ["file"]);
+  if (typeof archive.file === "string" && archive.file !== "") return true;
+  throw new InvalidOptionError('archive is { file: "dead.jsonl" }, or a function that takes jobs');
 }
 
 function checkLedger(ledger: unknown, hasStore: boolean): void {

@@ -8,13 +8,18 @@ import {
 } from "./core/contract.ts";
 import { ClosedError, InvalidOptionError } from "./core/errors.ts";
 import { checkGrace, checkObject } from "./core/option-checks.ts";
+import { archiveDead } from "./control/archive/archive-dead.ts";
 import { DeadLetters } from "./control/dead-letters/dead-letters.ts";
 import { Failures } from "./control/failures/failures.ts";
-import { resolveRetried } from "./control/failures/resolve-entries.ts";
+import { retryJob } from "./control/failures/retry-job.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
+import { Gates } from "./control/gates/gates.ts";
+import { Locks } from "./control/locks/locks.ts";
 import { operationsExtension } from "./control/operations/carry-on.ts";
-import { Operations } from "./control/operations/operations.ts";
+import { Operations, type Operation } from "./control/operations/operations.ts";
+import { Overflows } from "./control/overflow/overflow.ts";
 import { Queues } from "./control/queues/queues.ts";
+import { Schedules, type ScheduleOptions } from "./control/schedules/schedules.ts";
 import { AppRecords } from "./control/records/app-records.ts";
 import { statsExtension } from "./control/stats/stats-extension.ts";
 import { Stats, type StatsQuery, type StatsView } from "./control/stats/stats.ts";
@@ -84,8 +89,14 @@ export class Holdfast<
   readonly failures: Failures;
   /** Dead jobs: what they died of, and what to do about it. */
   readonly deadLetters: DeadLetters;
+  /** Execution locks: which work runs, or is done and does not run again. */
+  readonly locks: Locks;
   /** The same thing done to many jobs; it survives its process. */
   readonly operations: Operations;
+  /** Rules that make jobs at their times. */
+  readonly schedules: Schedules;
+  /** Rates, cooldowns and breakers that hold jobs and calls back. */
+  readonly gates: Gates;
   /** Small shared state of the application, changed by compare-and-set. */
   readonly records: AppRecords;
   readonly #stats: Stats;
@@ -97,25 +108,35 @@ export class Holdfast<
     const checked = checkHoldfastOptions(options);
     this.#engine = createEngine(checked, () => this.#ready());
     const { ledgerWriter, hasStore } = this.#engine;
+    const host = async () => (await this.#ready(), this.#engine.host);
+    const { appVersion } = checked;
+    this.schedules = new Schedules(host, { engine: this.#engine.host, appVersion });
+    const overflows = new Overflows(this.#engine.host);
+    this.gates = new Gates(this.#engine.host, () => this.#opening ?? this.#ready());
+    this.locks = new Locks(this.#engine, () => this.#ready());
     const counting = hasStore && checked.stats ? statsExtension(this.#engine.host) : null;
     extend(this.#engine, [
       ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),
       operationsExtension,
+      () => this.schedules.extension,
+      () => overflows.extension,
+      // A job that a gate holds back takes no lock.
+      () => this.gates.extension,
+      () => this.locks.keeper,
+      ...(options.archive ? [archiveDead(options.archive)] : []),
       ...(counting ? [() => counting] : []),
       ...(options.extensions ?? []),
     ]);
-    const host = async () => (await this.#ready(), this.#engine.host);
     this.workers = new Workers(host);
-    this.queues = new Queues(host);
+    this.queues = new Queues(host, overflows);
     this.operations = new Operations(host);
-    const { appVersion } = checked;
-    this.deadLetters = new DeadLetters(host, { operations: this.operations, appVersion });
+    this.deadLetters = new DeadLetters(host, { ...checked, operations: this.operations });
     this.records = new AppRecords(async () => (refuseInOpenTransaction(), await host()).records);
     this.#stats = new Stats({
       ...{ ready: () => this.#ready(), host: this.#engine.host, ledgerHome: ledgerWriter.home },
       store: async () => counting?.store(),
     });
-    this.failures = new Failures(async () => (await this.#ledgerReady(), this.#engine.host));
+    this.failures = new Failures(async () => (await this.#ledgerReady(), this.#engine.host), host);
   }
 
   /** A contract and its handler in one. */
@@ -161,6 +182,13 @@ export class Holdfast<
       );
     }
     this.#engine.registry.addHandler(target as JobContract | string, handler as Handler);
+    return this;
+  }
+
+  /** Declares a schedule. It is brought into the store when a worker starts, and fires once for the whole fleet. */
+  schedule(name: string, options: ScheduleOptions): this {
+    this.#refuseClosed();
+    this.schedules.declare(name, options);
     return this;
   }
 
@@ -227,7 +255,10 @@ export class Holdfast<
     );
     this.#workers.add(worker);
     // A store that is away is no reason not to work once it is back.
-    const joined = fleet.join(worker).then(() => settings.obey());
+    const joined = fleet
+      .join(worker)
+      .then(() => settings.obey())
+      .then(() => this.schedules.reconcile());
     await joined.catch((error: unknown) => {
       logger.warn("the record of this process could not be written yet", { error });
     });
@@ -279,16 +310,15 @@ export class Holdfast<
   }
   /** A dead or cancelled job runs again, with its history; any other is refused. */
   retry(id: string, options: RetryOptions = {}): Promise<"retried" | "refused"> {
-    return this.#operate(async (operator) => {
-      const before = await operator.retry(id, options);
-      if (before === null) return "refused";
-      await resolveRetried(this.#engine, before, options);
-      return "retried";
-    });
+    return this.#operate((operator) => retryJob(this.#engine, operator, { id, options }));
   }
   /** Forgets a job and frees its idempotency key; one that runs is refused. */
   remove(id: string, options?: WhyOptions): Promise<"removed" | "refused"> {
     return this.#operate((operator) => operator.remove(id, options));
+  }
+  /** A tenant: jobs, ledger entries and locks of a group, by an operation. */
+  erase(target: { readonly group: string }, options?: WhyOptions): Promise<Operation> {
+    return this.operations.erase(target, options);
   }
   /** Holds a queue or a group of it; running jobs go on. */
   pause(target: LineTarget, options?: PauseOptions): Promise<void> {
@@ -352,6 +382,7 @@ export class Holdfast<
       this.#engine.inline?.close(options.graceMs ?? GRACE_MS),
       ...[...this.#workers].map((worker) => worker.stop(options)),
     ]);
+    await this.gates.close();
     await closeEngine(this.#engine);
   }
 

@@ -45,6 +45,25 @@ export type {
   PlanOptions,
   StartOptions,
 } from "./control/operations/operations.ts";
+export type { AcquireOptions, GateView, HeldReason } from "./control/gates/gates.ts";
+export type {
+  BreakerOptions,
+  GateOptions,
+  GateTarget,
+  RateOptions,
+} from "./control/gates/gate-options.ts";
+export type {
+  RunsPage,
+  RunsQuery,
+  ScheduleOptions,
+  ScheduleView,
+  SchedulesQuery,
+} from "./control/schedules/schedules.ts";
+export type { RunView } from "./control/schedules/run-view.ts";
+export type { LocksPage, LocksQuery, LockView } from "./control/locks/locks.ts";
+export { isSkipped, type SkippedResult } from "./control/locks/skipped-result.ts";
+export type { LockedJob, LockOptions } from "./core/lock-options.ts";
+export type { Archive } from "./control/archive/archive-dead.ts";
 export type { RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
@@ -90,6 +109,7 @@ export type { Worker } from "./engine/lease/worker.ts";
 export {
   ClosedError,
   DuplicateJobError,
+  GateNotFoundError,
   HoldfastError,
   IdempotencyConflictError,
   InlineRefusedError,
@@ -102,6 +122,8 @@ export {
   JobTimeoutError,
   KeyBusyError,
   LeaseLostError,
+  LockNotFoundError,
+  LockScopeError,
   NotInTransactionError,
   OperationNotFoundError,
   OperationStateError,
@@ -112,6 +134,8 @@ export {
   QueueFullError,
   ResultValidationError,
   RetryAfterError,
+  ScheduleInCodeError,
+  ScheduleNotFoundError,
   SpawnLimitError,
   StepError,
   StoreFullError,

@@ -8,6 +8,7 @@ import { checkPolicy, type EnqueueOptions } from "./enqueue-options.ts";
 import { InvalidOptionError } from "./errors.ts";
 import type { ErrorCategory } from "./job.ts";
 import type { StoredResult } from "./jsonified.ts";
+import { checkLock, type LockOptions, type ResolvedLock } from "./lock-options.ts";
 import { checkName, checkTags } from "./names.ts";
 import {
   checkFunction,
@@ -44,6 +45,11 @@ export type ReturnedOf<Schema extends StandardSchema | undefined> = Schema exten
   ? InferInput<Schema>
   : unknown;
 
+/** What its handler gets. */
+type HandledPayload<Schema extends StandardSchema | undefined> = Schema extends StandardSchema
+  ? InferOutput<Schema>
+  : unknown;
+
 /** What `defineJob` takes. */
 export interface JobOptions<
   Type extends string = string,
@@ -77,6 +83,8 @@ export interface JobOptions<
    * says waits for the store; for the length of a partition two may then run at once.
    */
   readonly onOutage?: "abort" | "continue" | undefined;
+  /** Work of one owner, key and scope runs once at a time, and not again once it is done. */
+  readonly lock?: LockOptions<HandledPayload<PayloadSchema>> | undefined;
   readonly tags?: readonly string[] | undefined;
 }
 
@@ -103,6 +111,7 @@ export interface JobContract<
   readonly classify: Classify | null;
   readonly maxCrashes: number;
   readonly onOutage: "abort" | "continue";
+  readonly lock: ResolvedLock | null;
   readonly tags: readonly string[];
   /** An item for `enqueueAll`. */
   of(payload: Input, options?: EnqueueOptions): JobItem<Type, Input, Result>;
@@ -135,6 +144,7 @@ const OPTIONS = [
   "classify",
   "maxCrashes",
   "onOutage",
+  "lock",
   "tags",
 ];
 
@@ -191,6 +201,7 @@ export function defineJob(options: JobOptions): JobContract {
       max: 1000,
     }),
     onOutage: checkOneOf("onOutage", options.onOutage ?? "abort", ["abort", "continue"]),
+    lock: checkLock(options.lock),
     tags: Object.freeze(checkTags(options.tags ?? [])),
     of: (payload, itemOptions) => ({ ...itemOptions, type: contract.type, payload, contract }),
   };

@@ -125,6 +125,11 @@ export class OperationNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_OPERATION_NOT_FOUND";
 }
 
+/** There is no gate of this name. */
+export class GateNotFoundError extends HoldfastError {
+  readonly code = "HOLDFAST_GATE_NOT_FOUND";
+}
+
 export class PresetNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_PRESET_NOT_FOUND";
 }
@@ -134,8 +139,21 @@ export class OperationStateError extends HoldfastError {
   readonly code = "HOLDFAST_OPERATION_STATE";
 }
 
+export class ScheduleNotFoundError extends HoldfastError {
+  readonly code = "HOLDFAST_SCHEDULE_NOT_FOUND";
+}
+
+/** The schedule is declared in code, so an operator can pause it but not change it. */
+export class ScheduleInCodeError extends HoldfastError {
+  readonly code = "HOLDFAST_SCHEDULE_IN_CODE";
+}
+
 export class WorkerNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_WORKER_NOT_FOUND";
+}
+
+export class LockNotFoundError extends HoldfastError {
+  readonly code = "HOLDFAST_LOCK_NOT_FOUND";
 }
 
 export class WaitTimeoutError extends HoldfastError {
@@ -222,6 +240,11 @@ export class StepError extends HoldfastError {
 
 export class SpawnLimitError extends HoldfastError {
   readonly code = "HOLDFAST_SPAWN_LIMIT";
+}
+
+/** `scope` or `owner` of a contract's lock threw, or gave no text of 1 to 512 characters. */
+export class LockScopeError extends HoldfastError {
+  readonly code = "HOLDFAST_LOCK_SCOPE";
 }
 
 /** Thrown by a handler: the job is dead at once, whatever attempts are left. */

@@ -83,6 +83,8 @@ export interface Ledger {
   count(filter: LedgerFilter, upTo: number): Promise<number>;
   /** Removes at most `limit` entries of a kind that are past either bound, oldest first; answers how many. */
   trim(request: TrimRequest): Promise<number>;
+  /** Forgets these entries, as if they had never been; answers how many were there. */
+  remove(ids: readonly string[]): Promise<number>;
 }
 
 export interface TrimRequest {
@@ -103,7 +105,7 @@ export interface LedgerStore {
 }
 
 /** The kinds that the engine writes by itself. */
-export const LEDGER_KINDS = ["failure", "audit"] as const;
+export const LEDGER_KINDS = ["failure", "audit", "tick"] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
 /**

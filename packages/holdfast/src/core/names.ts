@@ -5,7 +5,8 @@
 import { InvalidNameError } from "./errors.ts";
 import { hasControl, show } from "./text.ts";
 
-export type NameKind = "queue" | "type" | "group" | "owner" | "preset";
+export type NameKind =
+  "queue" | "type" | "group" | "owner" | "preset" | "schedule" | "gate" | "lock";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/;
 
@@ -27,6 +28,9 @@ const ARTICLE: Record<NameKind, string> = {
   group: "a group",
   owner: "the owner of a hold",
   preset: "a preset",
+  schedule: "a schedule",
+  gate: "a gate",
+  lock: "a lock",
 };
 
 /** An idempotency key: the caller's own words, so almost anything printable. */
@@ -52,7 +56,8 @@ export function checkTags(value: unknown): readonly string[] {
   return [...tags];
 }
 
-function checkLabel(what: string, value: unknown, maxChars: number): string {
+/** The caller's own words: almost anything printable. */
+export function checkLabel(what: string, value: unknown, maxChars: number): string {
   if (typeof value !== "string") {
     throw new InvalidNameError(`${what} must be a string, not ${show(value)}`);
   }

@@ -1,8 +1,9 @@
 /** What a Holdfast is made of, put together. Each part has its own file and knows only what it needs. */
 import { DEFAULT_RETRY } from "../core/backoff.ts";
-import type { JobContract } from "../core/contract.ts";
+import { itemOptions, type JobContract } from "../core/contract.ts";
 import { ClosedError } from "../core/errors.ts";
 import type { LedgerStore } from "../core/ledger.ts";
+import { putRecord } from "../core/put-record.ts";
 import { Redactor, type RedactOptions } from "../core/redact.ts";
 import type { Store } from "../core/store.ts";
 import { Chores } from "./chores.ts";
@@ -26,12 +27,14 @@ import { UnknownTypes } from "./run/unknown-types.ts";
 import { waitAtMost, type Runtime } from "./runtime.ts";
 import { LedgerWriter } from "./settle/ledger-writer.ts";
 import type { AnyContract } from "./typed-jobs.ts";
-import { trimLedger, upkeep } from "./upkeep.ts";
+import { ARCHIVES, trimLedger, upkeep } from "./upkeep.ts";
 import { WatchedStore } from "./watched-store.ts";
 
 /** Of a payload, in an entry of the ledger. */
 const ENTRY_PAYLOAD = 16 * 1024;
 const SMALL_ENTRY_PAYLOAD = 2 * 1024;
+/** An archive that was not heard of for so long is none any more. */
+const ARCHIVES_MS = 7 * 86_400_000;
 
 /** What the front door makes of its options. */
 export interface EngineOptions {
@@ -45,6 +48,8 @@ export interface EngineOptions {
   readonly jobs: readonly AnyContract[];
   readonly logger: Logger;
   readonly retention: RetentionOptions | undefined;
+  /** Dead jobs are archived before they go. */
+  readonly archivesDead: boolean;
   readonly redact: RedactOptions;
   readonly maxPayloadBytes: number;
   readonly appVersion: string | null;
@@ -114,7 +119,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     ...{ store, runtime, composer, ready, spooler, inline, events, extensions },
   });
   const operator = new Operator({ store, runtime, registry, ledgerWriter, maxPayloadBytes });
-  const retention = new Retention(options.retention);
+  const retention = new Retention(options.retention, { archivesDead: options.archivesDead });
   const settings = new QueueSettings({
     ...{ records: store.records, fleet, logger, retention },
     declared: options.retention,
@@ -143,7 +148,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     },
     host: hostOf({
       ...{ store, runtime, logger, registry, settings, retention, ledgerWriter, fleet, operator },
-      redactor,
+      ...{ redactor, chores, composer, extensions },
     }),
     waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
   };
@@ -156,20 +161,34 @@ export function extend(engine: Engine, factories: readonly ExtensionFactory[]): 
 
 function hostOf(
   parts: Pick<Engine, "store" | "runtime" | "logger" | "settings" | "retention"> &
-    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator"> & {
+    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator" | "chores" | "composer"> &
+    Pick<Engine, "extensions"> & {
       readonly redactor: Redactor;
     },
 ): ExtensionHost {
   const { store, runtime, logger, registry, settings, retention, redactor } = parts;
-  const { ledgerWriter, fleet, operator } = parts;
+  const { ledgerWriter, fleet, operator, chores, composer, extensions } = parts;
   // What a store keeps in memory is dear.
   const isInMemory = () => ledgerWriter.home === "store" && store.info().usedMemoryBytes != null;
   return {
     ...{ runtime, logger, settings, redactor, records: store.records },
-    ...{ jobs: store, lines: store, workers: fleet },
+    ...{ jobs: store, lines: store, workers: fleet, chores },
+    compose: (item) => {
+      const target = item.contract ?? item.type;
+      const composed = composer.compose(target, item.payload, itemOptions(item));
+      return composed instanceof Promise ? composed.then(({ job }) => job) : composed.job;
+    },
+    record: (entries) => ledgerWriter.record(entries),
+    hooksChanged: () => extensions.changed(),
     attemptsOf: (type) => (registry.get(type)?.contract.retry ?? DEFAULT_RETRY).maxAttempts,
     hasLedger: ledgerWriter.home !== "nowhere",
+    archivedPolicies: async () => {
+      await settings.obey();
+      await putRecord(store.records, ARCHIVES, { value: "true", ttlMs: ARCHIVES_MS });
+      return retention.archived;
+    },
     ledger: (call) => ledgerWriter.ask(call),
+    lastingRecords: (call) => ledgerWriter.askRecords(call),
     entryTime: () => ledgerWriter.now(),
     entryPayloadBytes: () => (isInMemory() ? SMALL_ENTRY_PAYLOAD : ENTRY_PAYLOAD),
     trimLedger: async (kind) => {

@@ -9,13 +9,15 @@
  * seconds, `admit` a quarter of one. What throws or takes longer is logged, counted and passed over; but a
  * throw of `around` fails the attempt.
  */
-import type { JobContract } from "../core/contract.ts";
+import type { JobContract, JobItem } from "../core/contract.ts";
+import type { HoldfastError } from "../core/errors.ts";
 import type { NewJob } from "../core/job.ts";
 import type { Ledger, LedgerEntry } from "../core/ledger.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { Records } from "../core/records.ts";
 import type { Redactor } from "../core/redact.ts";
-import type { InsertResult, Store } from "../core/store.ts";
+import type { InsertResult, Retention, Store } from "../core/store.ts";
+import type { Chores } from "./chores.ts";
 import type { Fleet } from "./lease/fleet.ts";
 import type { Logger } from "./logger.ts";
 import type { QueueSettings } from "./queue-settings.ts";
@@ -70,10 +72,15 @@ export interface AttemptView {
 
 export interface Extension {
   readonly name: string;
-  /** Asked once per type: no hook, no wait for types it does not concern. Default: all. */
+  /** Asked once per type (see `hooksChanged`): no hook, no wait for types it does not concern. Default: all. */
   applies?(contract: JobContract): boolean;
-  /** Before a lease: how many jobs of this queue may be asked for now. Undefined: as many as wanted. */
-  admit?(queue: string, wanted: number): Admission | undefined | Promise<Admission | undefined>;
+  /**
+   * Before a lease: how many jobs of this queue may be asked for now. Undefined: as many as wanted. May come
+   * and go: a lease without any costs what it costs without extensions.
+   */
+  readonly admit?:
+    | ((queue: string, wanted: number) => Admission | undefined | Promise<Admission | undefined>)
+    | undefined;
   /** What came of an admission. `unsure`: the worker cannot know how many were leased. */
   leased?(queue: string, granted: number, taken: number | "unsure"): void;
   /** After the lease, before the handler: an outcome ends the attempt without it. */
@@ -89,6 +96,8 @@ export interface Extension {
   ): Decision | undefined | Promise<Decision | undefined>;
   /** Exactly once for every attempt whose `before` was asked. Null: its outcome was never known. */
   ended?(attempt: AttemptView, how: Ended, outcome: Outcome | null, timings: Timings): void;
+  /** Before an enqueue of this process: an error refuses it. Undefined at once: no wait. */
+  refuses?(job: NewJob): undefined | Promise<HoldfastError | undefined>;
   /** What became of an enqueue of this process. */
   enqueued?(job: NewJob, answer: InsertResult): void;
   /** The workers have stopped and the store is about to close: the last moment to store something. */
@@ -111,6 +120,8 @@ export interface ExtensionHost {
   readonly runtime: Runtime;
   readonly logger: Logger;
   readonly records: Records;
+  /** Records that must be true after the jobs are gone: with a ledger elsewhere, there. */
+  readonly lastingRecords: <Out>(call: (records: Records) => Promise<Out>) => Promise<Out>;
   /** Wherever the ledger is. Throws where there is none. */
   readonly ledger: <Out>(call: (ledger: Ledger) => Promise<Out>) => Promise<Out>;
   readonly jobs: Pick<
@@ -127,10 +138,23 @@ export interface ExtensionHost {
     | "remove"
   >;
   readonly lines: Pick<Store, "hold" | "limit" | "lines">;
-  readonly workers: Pick<Fleet, "id" | "list" | "command" | "onChange" | "announceChange">;
+  readonly workers: Pick<
+    Fleet,
+    "id" | "list" | "processes" | "command" | "onChange" | "announceChange"
+  >;
+  /** Does a chore of this process now. */
+  readonly chores: Pick<Chores, "soon">;
+  /** Checks, encodes and routes a job as an enqueue does, and stores nothing. */
+  readonly compose: (item: JobItem) => NewJob | Promise<NewJob>;
+  /** Writes entries that come with no settle, or to where they wait for a ledger elsewhere. Throws. */
+  readonly record: (entries: readonly LedgerEntry[]) => Promise<void>;
+  /** The answers of an extension's `applies` have changed: types are asked again. */
+  readonly hooksChanged: () => void;
   /** How many attempts a new job of this type gets. */
   readonly attemptsOf: (type: string) => number;
   readonly hasLedger: boolean;
+  /** How long dead jobs are kept, where they are archived before they go: `prune` leaves them alone. */
+  readonly archivedPolicies: () => Promise<readonly Retention[]>;
   readonly settings: Pick<QueueSettings, "get" | "list" | "keep">;
   /** Hides secrets in whatever leaves the jobs' own store. */
   readonly redactor: Redactor;
@@ -156,6 +180,7 @@ export { jobListing, type JobListing } from "./operate/job-view.ts";
 export { jobsFilter, type JobsFilter } from "./operate/jobs-filter.ts";
 export { sleep } from "./runtime.ts";
 export { derivedUuid } from "./derived-uuid.ts";
+export { isRetryable } from "./retrying.ts";
 export { fillPage } from "./operate/fill-page.ts";
 export { policiesOf, type KeepRules } from "./retention.ts";
 export { auditEntry } from "./settle/ledger-entries.ts";

@@ -23,7 +23,7 @@ export type KeepRules = { readonly [Status in FinishedStatus]?: KeepRule | null 
 export interface RetentionOptions extends KeepRules {
   /** Rules of single queues; a status they leave out follows the general rule. */
   readonly queues?: Readonly<Record<string, KeepRules>>;
-  /** Of the ledger's entries. Null keeps for ever. Default: failures 14 days, audits a year. */
+  /** Of the ledger's entries. Null keeps for ever. Default: failures 14 days, audits a year, ticks 30 days. */
   readonly ledger?: { readonly [Kind in LedgerKind]?: KeepRule | null };
 }
 
@@ -36,20 +36,36 @@ const DEFAULT_RULES: Required<KeepRules> = {
 const DEFAULT_LEDGER: Record<LedgerKind, KeepRule> = {
   failure: { maxAgeMs: 14 * DAY_MS },
   audit: { maxAgeMs: 365 * DAY_MS },
+  // A schedule may fire every second: its ticks must not fill the ledger.
+  tick: { maxAgeMs: 30 * DAY_MS, maxCount: 100_000 },
 };
 
 export class Retention {
   #policies: readonly RetentionPolicy[] = [];
+  #archived: readonly RetentionPolicy[] = [];
+  /** Dead jobs are archived first: they go by another way. */
+  readonly #archivesDead: boolean;
   #ledger: readonly Omit<TrimRequest, "limit">[] = [];
   readonly #discarded = new Set<string>();
 
-  constructor(options: RetentionOptions = {}) {
+  constructor(options: RetentionOptions = {}, { archivesDead = false } = {}) {
+    this.#archivesDead = archivesDead;
     this.obey(options);
   }
 
   /** What `prune` is told. */
   get policies(): readonly RetentionPolicy[] {
     return this.#policies;
+  }
+
+  /** What an archive is told: the rules of dead jobs. */
+  get archived(): readonly RetentionPolicy[] {
+    return this.#archived;
+  }
+
+  /** What `prune` is told where another process archives dead jobs. */
+  get withoutDead(): readonly RetentionPolicy[] {
+    return this.#policies.filter(({ status }) => status !== "dead");
   }
 
   /** What `trim` of the ledger is told. */
@@ -74,12 +90,15 @@ export class Retention {
     for (const { queue, status } of policies) {
       if (queue !== null) this.#discarded.add(`ruled ${keyOf(queue, status)}`);
     }
-    this.#policies = policies;
+    this.#archived = policies.filter(({ status }) => status === "dead");
+    this.#policies = this.#archivesDead
+      ? policies.filter(({ status }) => status !== "dead")
+      : policies;
   }
 
   /** Is such a job not kept at all? */
   discards(queue: string, status: FinishedStatus): boolean {
-    if (this.#discarded.size === 0) return false;
+    if (this.#discarded.size === 0 || (this.#archivesDead && status === "dead")) return false;
     const ruled = this.#discarded.has(`ruled ${keyOf(queue, status)}`);
     return this.#discarded.has(keyOf(ruled ? queue : null, status));
   }

@@ -7,6 +7,7 @@ import type { StoredJob } from "../../core/job.ts";
 import type { Change } from "../../core/store.ts";
 import type { Chore, Extension, ExtensionHost } from "../../engine/extension.ts";
 import { resolveEntries } from "../failures/resolve-entries.ts";
+import { eraseStep } from "./erase.ts";
 import {
   allowance,
   CHUNK,
@@ -67,6 +68,7 @@ async function carryOn(host: ExtensionHost, id: string, carrier: string): Promis
   const claimed = await claim(host, id, carrier);
   if (claimed === "over") return false;
   let current = claimed;
+  if (current?.operation.action === "erase") return erased(host, current, until);
   while (current !== null) {
     const now = await host.jobs.now();
     const { operation } = current;
@@ -77,6 +79,26 @@ async function carryOn(host: ExtensionHost, id: string, carrier: string): Promis
     if (host.runtime.monotonic() >= until) break;
   }
   return true;
+}
+
+/** An erasure: page after page for one turn. */
+async function erased(host: ExtensionHost, claimed: Versioned, until: number): Promise<boolean> {
+  let current = claimed;
+  for (;;) {
+    const { erase, isOver: isDone, wait } = await eraseStep(host, current.operation);
+    const done = erase.jobs;
+    const after: OperationRecord = { ...current.operation, erase, done, count: done };
+    const now = await host.jobs.now();
+    const written: OperationRecord = isDone ? ended(after, now) : after;
+    const next = await writeOperation(host.records, written, current.version);
+    if (next === null) return true;
+    current = next;
+    if (isDone) {
+      await tell(host, written);
+      return false;
+    }
+    if (wait || host.runtime.monotonic() >= until) return true;
+  }
 }
 
 async function claim(
@@ -184,6 +206,8 @@ function changed(
       return jobs.remove(target, why);
     case "reschedule":
       return jobs.reschedule(target, due, why);
+    case "erase":
+      throw new Error("an erasure has no ids");
   }
 }
 
@@ -266,7 +290,11 @@ function ended(operation: OperationRecord, now: number): OperationRecord {
 async function tell(host: ExtensionHost, operation: OperationRecord): Promise<void> {
   const { id, action, state, filter, count, done, refused, missing, by, reason } = operation;
   const details = { operation: id, what: action, filter, count, done, refused, missing };
-  const outcome = { ...details, ...outcomesOf(operation) };
+  const erasure = operation.erase && {
+    entries: operation.erase.entries,
+    locks: operation.erase.locks,
+  };
+  const outcome = { ...details, ...outcomesOf(operation), ...erasure };
   host.logger.info(`operation ${id} (${action}) is ${state}`, {
     type: "OPERATION",
     state,

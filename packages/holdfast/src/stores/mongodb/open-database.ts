@@ -22,6 +22,7 @@ import {
 } from "./driver-like.ts";
 import { Head } from "./head.ts";
 import { KnownQueues } from "./known-queues.ts";
+import { Locks } from "./locks.ts";
 import { codeOf, storeError } from "./mongodb-error.ts";
 import { COLLECTIONS, INDEXES, SCHEMA, type CollectionName, type StoreDocument } from "./schema.ts";
 import type { ServerFacts } from "./store-info.ts";
@@ -88,6 +89,8 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     const memory = {
       known: new KnownQueues(),
       clearing: new Clearing(),
+      locks: new Locks(),
+      hasTransactions: facts.isReplicaSet && typeof db.client?.startSession === "function",
     };
     const head = new Head({ ...settings, db });
     const database = new Database({ ...settings, db, head, ...memory });
@@ -174,7 +177,15 @@ async function factsOf(db: DbLike): Promise<ServerFacts> {
     version: String(version),
     isReplicaSet: isRouter || typeof hello["setName"] === "string",
     nodes: Array.isArray(hosts) ? hosts.length : isRouter ? Infinity : 1,
+    silenceMs: silenceOf(db),
   };
+}
+
+/** A heartbeat is late after both together. */
+function silenceOf({ client }: DbLike): number | null {
+  const { connectTimeoutMS, heartbeatFrequencyMS } = (client?.options ?? {}) as Document;
+  const isSaid = typeof connectTimeoutMS === "number" && typeof heartbeatFrequencyMS === "number";
+  return isSaid ? connectTimeoutMS + heartbeatFrequencyMS : null;
 }
 
 /** Throws if a newer Holdfast has written them that does not serve this one. */

@@ -52,6 +52,8 @@ describe("migrations", () => {
     await place.pool.query(postgresSchemaSql({ schema: place.schema }));
     await place.pool.query(`
       SET search_path = "${place.schema}";
+      DROP VIEW job_failures, job_idempotency_locks;
+      DROP FUNCTION body_of;
       DROP TABLE open_line, queue_block;
       ALTER TABLE queue DROP COLUMN has_ring, DROP COLUMN ring_from, DROP COLUMN ring_wait_ms,
         DROP COLUMN ring_due_at, DROP COLUMN set_at;

@@ -33,15 +33,27 @@ const WORDS: Readonly<Record<ViewWord, string>> = {
 
 const FOUND = "SELECT coalesce(sql, '') FROM sqlite_schema WHERE name = ?";
 
-/** What is missing or has changed; empty if all are there. */
-export function viewsToShow(db: Connection, views: readonly CheckedView[]): CheckedView[] {
+/**
+ * Only what is not there yet is written: a second process of the same code writes nothing. Answers what people
+ * should know; a view that cannot be made is no reason not to work.
+ */
+export async function shownViews(
+  db: Connection,
+  views: readonly CheckedView[],
+  write: (work: (inside: Connection) => string[]) => Promise<string[]>,
+): Promise<string[]> {
+  if (viewsToShow(db, views).length === 0) return [];
+  const shown = write((inside) => showViews(inside, viewsToShow(inside, views)));
+  return shown.catch((error: unknown) => [`no view was made: ${String(error)}`]);
+}
+
+function viewsToShow(db: Connection, views: readonly CheckedView[]): CheckedView[] {
   return views.filter((view) => db.value(FOUND, view.name) !== sqlOf(view));
 }
 
-/** Inside of a transaction. Answers what people should know. */
-export function showQueueViews(db: Connection, views: readonly CheckedView[]): string[] {
+function showViews(db: Connection, views: readonly CheckedView[]): string[] {
   const warnings: string[] = [];
-  for (const view of viewsToShow(db, views)) {
+  for (const view of views) {
     const found = db.value(FOUND, view.name);
     if (found !== undefined && found !== null && !String(found).includes(MARK)) {
       warnings.push(`${view.name} is not a view of a queue and stays as it is`);

@@ -23,7 +23,7 @@ import { disown } from "./disown.ts";
 import { find, get } from "./find.ts";
 import { insert } from "./insert.ts";
 import { lease, peek } from "./lease.ts";
-import { amend, append, countEntries, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, removeEntries, trim } from "./ledger.ts";
 import { readMark } from "./known.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
@@ -34,7 +34,7 @@ import { retryWhileBusy } from "./retry-while-busy.ts";
 import { isPruneDue, prune } from "./prune.ts";
 import { isSweepDue, sweep } from "./sweep.ts";
 import { isReapDue, reap } from "./reap.ts";
-import { showQueueViews, viewsToShow } from "./queue-views.ts";
+import { shownViews } from "./queue-views.ts";
 import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
 import { settle } from "./settle.ts";
@@ -130,12 +130,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     life = { connection, committer, socket, checkpoints, path: realPath };
     wasOpen = true;
     wakeups.open(connection, socket);
-    // Only what is not there yet is written: a second process of the same code writes nothing.
-    if (viewsToShow(connection, views).length > 0) {
-      const shown = write(1, (tx) => showQueueViews(tx.db, views));
-      // A view that cannot be made is no reason not to work.
-      viewWarnings = await shown.catch((error: unknown) => [`no view was made: ${String(error)}`]);
-    }
+    viewWarnings = await shownViews(connection, views, (work) => write(1, (tx) => work(tx.db)));
   }
 
   async function doClose({ connection, committer, socket, checkpoints }: Life): Promise<void> {
@@ -333,6 +328,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       count: (filter, upTo) => look((db) => countEntries(db, filter, upTo)),
       amend: (amendments) => writeEach(amendments, (tx) => amend(tx, amendments)),
       trim: async (request) => write(request.limit, (tx) => trim(tx, request), { otherwise: 0 }),
+      remove: async (ids) => write(ids.length, (tx) => removeEntries(tx, ids), { otherwise: 0 }),
     },
     records: {
       read: (keys) => look((db, at) => readRecords(db, keys, at)),
