@@ -1,5 +1,6 @@
 /** What `new Holdfast` takes, checked and completed. */
 import type { Archive } from "./control/archive/archive-dead.ts";
+import { DEFAULT_RETRY, MAX_ATTEMPTS } from "./core/backoff.ts";
 import { isContract } from "./core/contract.ts";
 import { InvalidOptionError } from "./core/errors.ts";
 import type { LedgerStore } from "./core/ledger.ts";
@@ -8,6 +9,7 @@ import type { RedactOptions } from "./core/redact.ts";
 import type { Store } from "./core/store.ts";
 import type { EngineOptions } from "./engine/create-engine.ts";
 import type { ExtensionFactory } from "./engine/extension.ts";
+import { checkWorkOptions, type WorkOptions } from "./engine/lease/work-options.ts";
 import { stderrLogger, type Logger } from "./engine/logger.ts";
 import type { RetentionOptions } from "./engine/retention.ts";
 import { noStore } from "./engine/no-store.ts";
@@ -36,6 +38,10 @@ export interface Settings<Jobs extends readonly AnyContract[]> {
   readonly archive?: Archive | undefined;
   /** Default 1 MiB. */
   readonly maxPayloadBytes?: number | undefined;
+  /** Attempts of types that name none. Default 5. */
+  readonly maxAttempts?: number | undefined;
+  /** What `hf.work` does unless it is told otherwise. */
+  readonly work?: WorkOptions | undefined;
   /** Your own name for the code that runs, for people who look at the fleet. */
   readonly appVersion?: string | undefined;
   /** Counts how attempts end and how long they take, for `hf.stats`. Default true. */
@@ -81,6 +87,7 @@ export type HoldfastOptions<
 
 const OPTIONS = [
   ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
+  ...["maxAttempts", "work"],
   ...["appVersion", "redact", "archive", "stats", "runtime", "extensions"],
 ];
 const MAX_SPOOLED = 100_000;
@@ -118,6 +125,11 @@ export function checkHoldfastOptions(
       options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES,
       { min: 1, max: MOST_PAYLOAD_BYTES },
     ),
+    maxAttempts: checkWhole("maxAttempts", options.maxAttempts ?? DEFAULT_RETRY.maxAttempts, {
+      min: 1,
+      max: MAX_ATTEMPTS,
+    }),
+    work: checkWork(options.work),
     appVersion: checkVersion(options.appVersion),
     stats: checkStats(options.stats),
     runtime: options.runtime ?? systemRuntime(),
@@ -155,6 +167,13 @@ function checkLogger(logger: unknown): void {
   throw new InvalidOptionError(
     `logger needs debug, info, warn and error (console, pino, …), and this one has no ${missing}`,
   );
+}
+
+/** Judged now, not when a worker starts. */
+function checkWork(work: WorkOptions | undefined): WorkOptions {
+  if (work === undefined) return {};
+  checkWorkOptions(work, ["default"]);
+  return work;
 }
 
 function checkVersion(version: unknown): string | null {

@@ -63,10 +63,11 @@ import type {
   RunReturns,
   TypeOf,
 } from "./engine/typed-jobs.ts";
-import { checkWorkOptions, type WorkOptions } from "./engine/lease/work-options.ts";
+import { checkWorkOptions, withDefaults, type WorkOptions } from "./engine/lease/work-options.ts";
 import { Worker } from "./engine/lease/worker.ts";
 import { useMiddleware, type Middleware } from "./middleware.ts";
 import { RELAY, RELAY_TO_LEDGER } from "./engine/settle/relay.ts";
+import { toolsOf, type Tools } from "./tools.ts";
 
 export type { HoldfastOptions } from "./holdfast-options.ts";
 
@@ -100,6 +101,8 @@ export class Holdfast<
   /** Small shared state of the application, changed by compare-and-set. */
   readonly records: AppRecords;
   readonly #stats: Stats;
+  /** What servers and command lines need besides. */
+  readonly tools: Tools;
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -127,6 +130,8 @@ export class Holdfast<
       ...(counting ? [() => counting] : []),
       ...(options.extensions ?? []),
     ]);
+    const { maxPayloadBytes } = checked;
+    this.tools = toolsOf(this.#engine, { ready: () => this.#ready(), maxPayloadBytes });
     this.workers = new Workers(host);
     this.queues = new Queues(host, overflows);
     this.operations = new Operations(host);
@@ -238,7 +243,10 @@ export class Holdfast<
   /** Starts a worker; resolves when it is claiming. */
   async work(options: WorkOptions = {}): Promise<Worker> {
     const { composer, chores, fleet, logger, registry, settings } = this.#engine;
-    const checked = checkWorkOptions(options, registry.handledQueues());
+    const checked = checkWorkOptions(
+      withDefaults(options, this.#engine.work),
+      registry.handledQueues(),
+    );
     // Where there is no store, this says so.
     await this.info();
     const worker = new Worker(
@@ -364,6 +372,12 @@ export class Holdfast<
   async info(): Promise<StoreInfo> {
     await this.#ready();
     return this.#engine.store.info();
+  }
+
+  /** The clock that decides about due times and leases. */
+  async storeTime(): Promise<Date> {
+    await this.#ready();
+    return new Date(await this.#engine.store.now());
   }
 
   /** Stops the workers, waits for what is on its way, closes the store. May be called again. */

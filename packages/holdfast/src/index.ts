@@ -6,6 +6,8 @@
 export { Holdfast } from "./any-holdfast.ts";
 export type { HoldfastOptions, Resilience } from "./holdfast-options.ts";
 export type { Middleware } from "./middleware.ts";
+export type { Actor, AuditNote, KnownType, Tools } from "./tools.ts";
+export type { Records, StoredRecord, Swap, SwapResult } from "./core/records.ts";
 export type { QueueSettingsPatch, QueueSettingsView, SetOptions } from "./control/queues/queues.ts";
 export type {
   AppRecord,
@@ -64,7 +66,7 @@ export type { LocksPage, LocksQuery, LockView } from "./control/locks/locks.ts";
 export { isSkipped, type SkippedResult } from "./control/locks/skipped-result.ts";
 export type { LockedJob, LockOptions } from "./core/lock-options.ts";
 export type { Archive } from "./control/archive/archive-dead.ts";
-export type { RedactOptions } from "./core/redact.ts";
+export { Redactor, type RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
 export type { AttemptView as AttemptContext } from "./engine/extension.ts";
@@ -124,6 +126,7 @@ export {
   LeaseLostError,
   LockNotFoundError,
   LockScopeError,
+  MoveRefusedError,
   NotInTransactionError,
   OperationNotFoundError,
   OperationStateError,

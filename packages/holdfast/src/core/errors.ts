@@ -139,6 +139,12 @@ export class OperationStateError extends HoldfastError {
   readonly code = "HOLDFAST_OPERATION_STATE";
 }
 
+/** A store cannot be moved as it is: it runs jobs, or jobs keep coming. */
+export class MoveRefusedError extends HoldfastError {
+  readonly code = "HOLDFAST_MOVE_REFUSED";
+  override readonly isRetryable = true;
+}
+
 export class ScheduleNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_SCHEDULE_NOT_FOUND";
 }

@@ -1,5 +1,4 @@
 /** What a Holdfast is made of, put together. Each part has its own file and knows only what it needs. */
-import { DEFAULT_RETRY } from "../core/backoff.ts";
 import { itemOptions, type JobContract } from "../core/contract.ts";
 import { ClosedError } from "../core/errors.ts";
 import type { LedgerStore } from "../core/ledger.ts";
@@ -11,6 +10,7 @@ import { Events } from "./events.ts";
 import type { Chore, ExtensionFactory, ExtensionHost } from "./extension.ts";
 import { Extensions } from "./extensions.ts";
 import { Fleet } from "./lease/fleet.ts";
+import type { WorkOptions } from "./lease/work-options.ts";
 import type { Logger } from "./logger.ts";
 import { Operator } from "./operate/operator.ts";
 import { Waiter } from "./operate/waiter.ts";
@@ -52,6 +52,10 @@ export interface EngineOptions {
   readonly archivesDead: boolean;
   readonly redact: RedactOptions;
   readonly maxPayloadBytes: number;
+  /** Of types that name none. */
+  readonly maxAttempts: number;
+  /** What a worker does unless it is told otherwise. */
+  readonly work: WorkOptions;
   readonly appVersion: string | null;
   readonly runtime: Runtime;
 }
@@ -70,6 +74,8 @@ export interface Engine {
   readonly host: ExtensionHost;
   readonly pipeline: Pipeline;
   readonly retention: Retention;
+  /** What a worker does unless it is told otherwise. */
+  readonly work: WorkOptions;
   /** What the store says of queues, over what this process's code says. */
   readonly settings: QueueSettings;
   readonly composer: Composer;
@@ -97,7 +103,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
   const redactor = new Redactor(options.redact, (error) => {
     logger.error("the redactor threw: everything it was given is hidden", { error });
   });
-  const registry = new Registry();
+  const registry = new Registry(options.maxAttempts);
   for (const contract of options.jobs) registry.addContract(contract as JobContract);
   const events = new Events(logger);
   const extensions = new Extensions({ runtime, logger });
@@ -134,6 +140,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
   });
   return {
     ...{ watched, store, hasStore, runtime, logger, registry, events, extensions, pipeline },
+    work: options.work,
     ...{
       retention,
       settings,
@@ -180,7 +187,7 @@ function hostOf(
     },
     record: (entries) => ledgerWriter.record(entries),
     hooksChanged: () => extensions.changed(),
-    attemptsOf: (type) => (registry.get(type)?.contract.retry ?? DEFAULT_RETRY).maxAttempts,
+    attemptsOf: (type) => registry.attemptsOf(registry.get(type)?.contract),
     hasLedger: ledgerWriter.home !== "nowhere",
     archivedPolicies: async () => {
       await settings.obey();

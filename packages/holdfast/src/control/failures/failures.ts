@@ -87,6 +87,14 @@ export class Failures {
     this.#openJobs = openJobs;
   }
 
+  /** Null if there is none of this id. */
+  async get(id: string): Promise<FailureView | null> {
+    const { ledger } = await this.#host();
+    const filter = { kind: "failure", ids: [checkText("id", id)] };
+    const [found] = (await ledger((book) => book.read(filter, { limit: 1 }))).entries;
+    return found ? failureView(found) : null;
+  }
+
   async list(query: FailuresQuery = {}): Promise<FailuresPage> {
     const filter = filterOf("failures.list", query, OTHERS);
     const { limit = 50, cursor = null, resolved } = query;

@@ -71,6 +71,11 @@ export class GateBook {
     return (this.#byQueue.get(queue) ?? []).filter(({ byLine }) => !byLine);
   }
 
+  /** Are jobs of this queue judged one by one? */
+  hasLines(queue: string): boolean {
+    return (this.#byQueue.get(queue) ?? []).some(({ byLine }) => byLine);
+  }
+
   /** The gates of one line. */
   ofLine(queue: string, group: string | null): readonly Met[] {
     const met = this.#byQueue.get(queue) ?? [];

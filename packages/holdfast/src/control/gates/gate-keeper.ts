@@ -23,6 +23,7 @@ import { GateBook, type Met } from "./gate-book.ts";
 import type { Gate } from "./gate-options.ts";
 import { stateKey } from "./gate-records.ts";
 import { followState, ownerOf } from "./holds.ts";
+import { LeaseSize } from "./lease-size.ts";
 import { Meter } from "./meter.ts";
 import { StoreClock } from "./store-clock.ts";
 
@@ -31,7 +32,7 @@ export const UNNAMED_MS = 15_000;
 /** Trouble with the gate itself: the job waits so long, unspent. */
 const TROUBLE_MS = 1_000;
 /** Before the engine passes over a hook that does not answer. */
-const ADMIT_MS = 200;
+const ADMIT_MS = 150;
 const ANSWER_MS = 1_500;
 const AGAIN_MS = 20;
 /** How long a close waits for what is given back. */
@@ -52,6 +53,10 @@ export class GateKeeper {
   readonly #host: ExtensionHost;
   readonly #clock: StoreClock;
   readonly #meters = new Map<string, Meter>();
+  /** By queue, of those whose lines are gated. */
+  readonly #sizes = new Map<string, LeaseSize>();
+  /** By queue: holds of its lines that are on their way. */
+  readonly #holding = new Map<string, Promise<void>>();
   readonly #used = new WeakMap<AttemptView, readonly Used[]>();
   readonly #asked = new WeakSet<AttemptView>();
   /** Did it concern jobs when hooks were last attached? */
@@ -131,8 +136,10 @@ export class GateKeeper {
     this.#host.hooksChanged();
   }
 
-  #admit(queue: string, wanted: number): undefined | Promise<Admission | undefined> {
-    if (this.book.isRead && this.book.ofQueue(queue).length === 0) return undefined;
+  #admit(queue: string, wanted: number): Admission | undefined | Promise<Admission | undefined> {
+    const isKnown = this.book.isRead && this.book.ofQueue(queue).length === 0;
+    if (isKnown && !this.book.hasLines(queue)) return undefined;
+    if (isKnown && !this.#holding.has(queue)) return this.#bySize(queue, wanted);
     return new Promise((resolve) => {
       let isLate = false;
       // What is granted later is here at the next try.
@@ -142,9 +149,12 @@ export class GateKeeper {
       });
       const answer = async () => {
         if (!this.book.isRead) await this.book.read();
+        // A lease that overtakes a hold brings what it is to hold.
+        await this.#holding.get(queue);
         const gates = this.book.ofQueue(queue).map(({ gate }) => gate);
-        if (gates.length === 0) return undefined;
-        const admission = await this.#admitBy(gates, queue, wanted);
+        const sized = this.book.hasLines(queue) ? this.#bySize(queue, wanted) : null;
+        if (gates.length === 0) return sized ?? undefined;
+        const admission = await this.#admitBy(gates, queue, sized?.jobs ?? wanted);
         if (isLate) for (const gate of gates) this.meterOf(gate, null).unpromise(admission.jobs);
         return admission;
       };
@@ -159,6 +169,16 @@ export class GateKeeper {
           resolve(admission);
         });
     });
+  }
+
+  #bySize(queue: string, wanted: number): Admission {
+    return { jobs: this.#sizeOf(queue).next(wanted), nextInMs: null };
+  }
+
+  #sizeOf(queue: string): LeaseSize {
+    let size = this.#sizes.get(queue);
+    if (!size) this.#sizes.set(queue, (size = new LeaseSize()));
+    return size;
   }
 
   async #admitBy(gates: readonly Gate[], queue: string, wanted: number): Promise<Admission> {
@@ -178,6 +198,7 @@ export class GateKeeper {
   }
 
   #leased(queue: string, granted: number, taken: number | "unsure"): void {
+    if (taken !== "unsure") this.#sizes.get(queue)?.leased(taken);
     for (const { gate } of this.book.ofQueue(queue)) {
       // What is not known here is disowned, and does not run here.
       this.meterOf(gate, null).leased(queue, granted, taken === "unsure" ? 0 : taken);
@@ -240,7 +261,10 @@ export class GateKeeper {
         if (pass) used.push({ meter, pass });
         if (pass && !late.isLate) continue;
         refund(used);
-        if (byLine && !pass) await this.#holdLine(meter, attempt);
+        if (byLine && !pass) {
+          this.#sizes.get(attempt.queue)?.handedBack();
+          await this.#holdLine(meter, attempt);
+        }
         return { kind: "release", afterMs: 0 };
       }
     } catch (error) {
@@ -254,14 +278,16 @@ export class GateKeeper {
 
   #holdLine(meter: Meter, { queue, group }: AttemptView): Promise<void> {
     const reason = `gate ${meter.gate.name} holds it back: ${REASON[meter.heldBy ?? "rate"]}`;
-    return meter.holdLine(queue, (forMs) =>
-      this.#host.lines.hold([
-        {
-          ...{ queue, group: group ?? "", owner: ownerOf(meter.gate) },
-          hold: { forMs, reason, by: null },
-        },
-      ]),
-    );
+    const line = { queue, group: group ?? "", owner: ownerOf(meter.gate) };
+    return meter.holdLine(queue, (forMs) => {
+      const held = this.#host.lines.hold([{ ...line, hold: { forMs, reason, by: null } }]);
+      const before = this.#holding.get(queue);
+      const all = Promise.allSettled([before, held]).then(() => {
+        if (this.#holding.get(queue) === all) this.#holding.delete(queue);
+      });
+      this.#holding.set(queue, all);
+      return held;
+    });
   }
 
   #decided(

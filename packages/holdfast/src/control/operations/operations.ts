@@ -192,6 +192,11 @@ export class Operations {
     return this.#operation(found.operation);
   }
 
+  /** Starts what was planned, by another process too. */
+  start(id: string, options?: StartOptions): Promise<Operation> {
+    return this.#start(id, options);
+  }
+
   async #start(id: string, options: StartOptions = {}): Promise<Operation> {
     const checked = checkStart(options);
     const host = await this.#host();

@@ -115,7 +115,7 @@ interface MongodbModule {
   readonly MongoClient: new (url: string, options: Document) => ClientLike;
 }
 
-async function connect(url: string): Promise<ClientLike> {
+export async function connect(url: string): Promise<ClientLike> {
   const { MongoClient } = await loadDriver();
   let client: ClientLike | null = null;
   try {
@@ -159,13 +159,13 @@ async function loadDriver(): Promise<MongodbModule> {
 }
 
 /** The one that the URL names. The driver's own default is called `test`, which nobody would expect. */
-function databaseOf(client: ClientLike | null, url: string): DbLike {
+export function databaseOf(client: ClientLike | null, url: string): DbLike {
   const name = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url)?.[1];
   if (client === null) throw new Error("a URL without a client");
   return client.db(name === undefined ? DEFAULT_DATABASE : decodeURIComponent(name));
 }
 
-async function factsOf(db: DbLike): Promise<ServerFacts> {
+export async function factsOf(db: DbLike): Promise<ServerFacts> {
   const hello = await db.command({ hello: 1 });
   const { version } = await db.command({ buildInfo: 1 });
   if (Number(hello["maxWireVersion"]) < OLDEST_WIRE_VERSION) {

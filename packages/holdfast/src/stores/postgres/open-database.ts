@@ -96,7 +96,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   }
 }
 
-interface PgModule {
+export interface PgModule {
   readonly Pool: new (options: Readonly<Record<string, unknown>>) => PoolLike;
 }
 
@@ -114,7 +114,7 @@ async function openPool(url: string): Promise<PoolLike> {
 }
 
 /** Loaded when a store is opened, so that only those who use PostgreSQL need its driver. */
-async function loadPg(): Promise<PgModule> {
+export async function loadPg(): Promise<PgModule> {
   const name = "pg";
   try {
     const module = (await import(name)) as PgModule & { readonly default?: PgModule };
@@ -181,6 +181,18 @@ function openError(error: unknown, { place, schema }: OpenOptions): unknown {
   const detail = error instanceof Error ? error.message : String(error);
   const advice = adviceFor(error, schema);
   return advice === null ? error : new StoreOpenError(`${advice} (${detail})`, { cause: error });
+}
+
+/** For those who only look: the same words for a server that is away, or lets nobody in. */
+export function openFailure(error: unknown, url: string): unknown {
+  if (error instanceof HoldfastError) return error;
+  const away = new StoreUnavailableError("nothing was done", {
+    cause: error,
+    mayHaveHappened: false,
+  });
+  const code = codeOf(error) ?? "";
+  const isKnown = code === "" || /^(28|3D|ECONN|ENOTFOUND|ETIMEDOUT|EHOST)/.test(code);
+  return isKnown ? awayOrWrong(away, { url }) : error;
 }
 
 /** A server that does not answer may be back soon; a user or a database that is not there is for a person to mend. */
