@@ -4,6 +4,7 @@ import { DEFAULT_RETRY, MAX_ATTEMPTS } from "./core/backoff.ts";
 import { isContract } from "./core/contract.ts";
 import { InvalidOptionError } from "./core/errors.ts";
 import type { LedgerStore } from "./core/ledger.ts";
+import { checkStale, DEFAULT_STALE_MS } from "./core/lock-options.ts";
 import { checkOptions, checkWhole } from "./core/option-checks.ts";
 import type { RedactOptions } from "./core/redact.ts";
 import type { Store } from "./core/store.ts";
@@ -40,6 +41,8 @@ export interface Settings<Jobs extends readonly AnyContract[]> {
   readonly maxPayloadBytes?: number | undefined;
   /** Attempts of types that name none. Default 5. */
   readonly maxAttempts?: number | undefined;
+  /** Of execution locks of types that name none. `staleMs`: default 30 minutes. */
+  readonly lock?: { readonly staleMs?: number | undefined } | undefined;
   /** What `hf.work` does unless it is told otherwise. */
   readonly work?: WorkOptions | undefined;
   /** Your own name for the code that runs, for people who look at the fleet. */
@@ -87,7 +90,7 @@ export type HoldfastOptions<
 
 const OPTIONS = [
   ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
-  ...["maxAttempts", "work"],
+  ...["maxAttempts", "work", "lock"],
   ...["appVersion", "redact", "archive", "stats", "runtime", "extensions"],
 ];
 const MAX_SPOOLED = 100_000;
@@ -167,6 +170,13 @@ function checkLogger(logger: unknown): void {
   throw new InvalidOptionError(
     `logger needs debug, info, warn and error (console, pino, …), and this one has no ${missing}`,
   );
+}
+
+/** How long a lock of a type that does not say counts as running. */
+export function checkLockDefaults(lock: Settings<readonly never[]>["lock"]): number {
+  if (lock === undefined) return DEFAULT_STALE_MS;
+  checkOptions("lock", lock, ["staleMs"]);
+  return lock.staleMs === undefined ? DEFAULT_STALE_MS : checkStale("lock.staleMs", lock.staleMs);
 }
 
 /** Judged now, not when a worker starts. */

@@ -30,7 +30,7 @@ import { checkNode } from "./engine/check-node.ts";
 import { refuseInOpenTransaction } from "./engine/run/current-attempt.ts";
 import type { EventListener, EventName } from "./engine/events.ts";
 import { healthOf, type Health } from "./engine/operate/health.ts";
-import { checkHoldfastOptions } from "./holdfast-options.ts";
+import { checkHoldfastOptions, checkLockDefaults } from "./holdfast-options.ts";
 import type { HoldfastOptions, Resilience, StatusOf } from "./holdfast-options.ts";
 import type { FinishedJob } from "./engine/operate/job-view.ts";
 import { readLedger, type LedgerEntries, type LedgerQuery } from "./engine/operate/ledger-view.ts";
@@ -116,7 +116,7 @@ export class Holdfast<
     this.schedules = new Schedules(host, { engine: this.#engine.host, appVersion });
     const overflows = new Overflows(this.#engine.host);
     this.gates = new Gates(this.#engine.host, () => this.#opening ?? this.#ready());
-    this.locks = new Locks(this.#engine, () => this.#ready());
+    this.locks = new Locks(this.#engine, () => this.#ready(), checkLockDefaults(options.lock));
     const counting = hasStore && checked.stats ? statsExtension(this.#engine.host) : null;
     extend(this.#engine, [
       ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),

@@ -35,6 +35,8 @@ export interface ResolvedLock {
   readonly scope: (payload: unknown, job: LockedJob) => unknown;
   readonly owner: ((payload: unknown, job: LockedJob) => unknown) | null;
   readonly staleMs: number;
+  /** `staleMs` was not named, so what the Holdfast says counts. */
+  readonly staleByDefault?: true;
 }
 
 export const DEFAULT_STALE_MS = 30 * 60_000;
@@ -49,6 +51,11 @@ export function checkLock(lock: LockOptions<never> | undefined): ResolvedLock | 
     key: checkName("lock", key),
     scope,
     owner: owner ?? null,
-    staleMs: checkWhole("lock.staleMs", staleMs, { min: 1, max: MAX_DURATION_MS }),
+    staleMs: checkStale("lock.staleMs", staleMs),
+    ...(lock.staleMs === undefined && { staleByDefault: true as const }),
   });
+}
+
+export function checkStale(what: string, staleMs: unknown): number {
+  return checkWhole(what, staleMs, { min: 1, max: MAX_DURATION_MS });
 }

@@ -34,8 +34,9 @@ describe("options from the environment", () => {
     const options = optionsFromEnv({
       ...{ HOLDFAST_CONCURRENCY: "2", HOLDFAST_MAX_ATTEMPTS: "3", HOLDFAST_RESILIENT: "yes" },
       ...{ HOLDFAST_DEAD_RETENTION_DAYS: "7", HOLDFAST_REDACT_KEYS: "iban, card" },
-      ...{ HOLDFAST_APP_VERSION: "2.4.1", HOLDFAST_GRACE_MS: "100" },
+      ...{ JOB_LOCK_STALE_MINUTES: "5", HOLDFAST_APP_VERSION: "2.4.1", HOLDFAST_GRACE_MS: "100" },
     });
+    expect(options.lock).toEqual({ staleMs: 300_000 });
     const hf = new Holdfast({ store: memoryStore(), ...options });
     hf.define({ type: "one", run: () => {} });
     hf.define({ type: "named", retry: { maxAttempts: 9 }, run: () => {} });

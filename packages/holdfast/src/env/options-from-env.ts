@@ -5,11 +5,12 @@ import { readSettings } from "./read-settings.ts";
 import type { SettingValues } from "./settings-table.ts";
 
 const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 
 /** What the environment may say of a Holdfast; what it does not say is not there. */
 export type EnvOptions = Pick<
   Settings<readonly never[]>,
-  "work" | "maxAttempts" | "retention" | "redact" | "maxPayloadBytes" | "appVersion"
+  "work" | "lock" | "maxAttempts" | "retention" | "redact" | "maxPayloadBytes" | "appVersion"
 > & {
   readonly resilient?: "inline";
 };
@@ -37,12 +38,20 @@ export function refuseProblems(where: string, problems: readonly string[]): void
 
 /** The same from values that were read elsewhere, too. */
 export function optionsOf(values: SettingValues): EnvOptions {
-  const { maxAttempts, deadRetentionDays, redactKeys, maxPayloadBytes, appVersion } = values;
+  const {
+    maxAttempts,
+    lockStaleMinutes,
+    deadRetentionDays,
+    redactKeys,
+    maxPayloadBytes,
+    appVersion,
+  } = values;
   const maxAgeMs = (deadRetentionDays ?? 0) * DAY_MS;
   const work = workOf(values);
   return {
     ...(Object.keys(work).length > 0 && { work }),
     ...(maxAttempts !== undefined && { maxAttempts }),
+    ...(lockStaleMinutes !== undefined && { lock: { staleMs: lockStaleMinutes * MINUTE_MS } }),
     ...(values.resilient === true && { resilient: "inline" as const }),
     ...(deadRetentionDays !== undefined && {
       retention: { dead: { maxAgeMs }, ledger: { failure: { maxAgeMs } } },

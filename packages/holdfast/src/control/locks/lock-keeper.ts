@@ -44,8 +44,12 @@ export class LockKeeper implements Extension {
   /** How many jobs of this process ran without their lock, because it could not be asked. */
   failedOpen = 0;
 
-  constructor(host: ExtensionHost) {
+  /** Of types that name none. */
+  readonly #staleMs: number;
+
+  constructor(host: ExtensionHost, staleMs: number) {
     this.#host = host;
+    this.#staleMs = staleMs;
   }
 
   applies(contract: JobContract): boolean {
@@ -53,8 +57,9 @@ export class LockKeeper implements Extension {
   }
 
   async before(attempt: AttemptView): Promise<Outcome | undefined> {
-    const rule = attempt.contract?.lock;
-    if (!rule) return undefined;
+    const named = attempt.contract?.lock;
+    if (!named) return undefined;
+    const rule = named.staleByDefault ? { ...named, staleMs: this.#staleMs } : named;
     let claim: LockRecord;
     try {
       claim = claimOf(attempt, rule);

@@ -57,11 +57,12 @@ export class Locks {
   constructor(
     { host, ledgerWriter }: { host: ExtensionHost; ledgerWriter: { readonly home: string } },
     open: () => Promise<void>,
+    staleMs: number,
   ) {
     this.#host = host;
     this.#open = open;
     this.#isElsewhere = ledgerWriter.home === "elsewhere";
-    this.keeper = new LockKeeper(host);
+    this.keeper = new LockKeeper(host, staleMs);
   }
 
   /** How many jobs of this process ran without their lock, because it could not be asked. */
