@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineJob } from "../index.ts";
+import { defineJob, PermanentError } from "../index.ts";
 import { DrainTimeoutError, testHoldfast } from "./index.ts";
 
 const sendEmail = defineJob({
@@ -137,6 +137,26 @@ describe("testHoldfast", () => {
     };
     expect(await ids(4)).toBe(await ids(4));
     expect(await ids(4)).not.toBe(await ids(5));
+  });
+
+  it("has the statistics of what it drained at once, and a week later", async () => {
+    const t = testHoldfast();
+    t.hf.handle("email.send", ({ payload }) => {
+      if (payload === "bad") throw new PermanentError("no such address");
+    });
+    for (const payload of ["ann", "bob", "bad"]) {
+      await t.hf.enqueue("email.send", payload, { queue: "mail" });
+    }
+    await t.drain();
+    expect(await t.hf.stats({ queue: "mail" })).toMatchObject({
+      ...{ finished: { succeeded: 2, dead: 1, cancelled: 0 }, failedLastHour: 1 },
+      topFailing: [{ type: "email.send", failed: 1, dead: 1 }],
+    });
+    await t.advance(7 * 86_400_000);
+    const week = await t.hf.stats({ lastMs: 8 * 86_400_000 });
+    expect(week).toMatchObject({ finished: { succeeded: 2, dead: 1 }, failedLastHour: 0 });
+    expect((await t.hf.stats()).finished.succeeded).toBe(0);
+    await t.hf.close();
   });
 
   it("fires schedules while time passes, and knows their ticks", async () => {
