@@ -39,7 +39,8 @@ async function beServer(file: string, isBare: boolean): Promise<void> {
       const { lastInsertRowid } = insert.run(type, JSON.stringify(payload));
       return context.json({ id: Number(lastInsertRowid) }, 201);
     });
-    const http = createHttp(getRequestListener(app.fetch));
+    const listener = getRequestListener(app.fetch);
+    const http = createHttp((asked, answer) => void listener(asked, answer));
     http.listen(0, "127.0.0.1", () => process.send?.(Object(http.address()).port));
     return;
   }

@@ -14,8 +14,7 @@ describe("the MongoDB store", () => {
     describe,
     it,
     fc,
-    // Every day once the pack of a job that a transaction settled is never taken for its lease.
-    hasTransactions: inTier({ daily: false, full: true }),
+    hasTransactions: true,
     command: "npx vitest run test/property/mongodb.test.ts",
     runs: inTier({ daily: 20, full: 200 }),
     place: () => mongodbPlace(database),

@@ -75,7 +75,7 @@ export function drawRequest(about: {
     search.append(name, text(valueOf(document, schema, draw, 0)).toWellFormed());
   }
   if (draw.chance(0.02)) search.append("surprise", "1");
-  if (search.size > 0) path += `?${search}`;
+  if (search.size > 0) path += `?${search.toString()}`;
   const schema = operation.requestBody?.content["application/json"].schema;
   if (!schema) return { path, options: {} };
   return { path, options: { body: valueOf(document, schema, draw, 0) ?? {} } };

@@ -49,7 +49,8 @@ const MOUNTS: Readonly<Record<string, Start>> = {
   async Hono(server) {
     const app = new Hono();
     app.mount("/admin/jobs", server.fetch);
-    return listening(createHttp(getRequestListener(app.fetch)));
+    const listener = getRequestListener(app.fetch);
+    return listening(createHttp((request, response) => void listener(request, response)));
   },
 };
 

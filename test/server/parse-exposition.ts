@@ -39,7 +39,7 @@ export function parseExposition(text: string): Map<string, ParsedFamily> {
       if (!family || !allowed.some((suffix) => sample.name === `${current}${suffix}`)) {
         throw new Error(`a sample outside of its family: ${line}`);
       }
-      const key = `${sample.name} ${JSON.stringify(Object.entries(sample.labels).toSorted())}`;
+      const key = `${sample.name} ${JSON.stringify(sample.labels)}`;
       if (seen.has(key)) throw new Error(`a sample twice: ${line}`);
       seen.add(key);
       family.samples.push(sample);

@@ -5,6 +5,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { MongoClient, type ClientSession, type Db } from "mongodb";
+import { ClosedError } from "../../packages/holdfast/src/core/errors.ts";
+import type { Store } from "../../packages/holdfast/src/core/store.ts";
 import { mongodbStore } from "../../packages/holdfast/src/stores/mongodb/index.ts";
 import { serverUrl } from "./server-desk.ts";
 
@@ -67,8 +69,13 @@ export async function mongodbPlace(database: MongodbDatabase) {
   // Far from the host's own clock, so that whoever looks at that one is found out.
   let now = Date.UTC(2031, 0, 1);
   const sessions: ClientSession[] = [];
+  const stores: Store[] = [];
   return {
-    open: async () => mongodbStore({ db: database.db, now: () => now }),
+    async open() {
+      const store = mongodbStore({ db: database.db, now: () => now });
+      stores.push(store);
+      return store;
+    },
     advance: async (ms: number) => void (now += ms),
     rewind: async (ms: number) => void (now -= ms),
     ...(database.hasTransactions ? { transaction } : {}),
@@ -84,8 +91,20 @@ export async function mongodbPlace(database: MongodbDatabase) {
     tx.startTransaction();
     return {
       tx,
-      commit: () => tx.commitTransaction(),
+      commit: () => tx.commitTransaction().then(lookRound),
       rollback: () => tx.abortTransaction(),
     };
+  }
+
+  /**
+   * A job that was settled in a transaction is counted twice by other processes until its own has taken the
+   * pack apart, some milliseconds later (ADR 0012). Whoever counts in that process waits for it.
+   */
+  async function lookRound(): Promise<void> {
+    for (const store of stores) {
+      await store.count().catch((error: unknown) => {
+        if (!(error instanceof ClosedError)) throw error;
+      });
+    }
   }
 }

@@ -69,12 +69,12 @@ export function monitorRoutes(): readonly Route[] {
         ]);
         const { total = 0, byCategory = {} } = dead ?? {};
         const gates = (await featureOf(hf, "gates")?.list()) ?? [];
-        const cooling = gates.flatMap(({ cooldownUntil }) => cooldownUntil ?? []).sort();
+        const cooling = gates.flatMap(({ cooldownUntil }) => cooldownUntil?.getTime() ?? []);
         const limiter = gates.map(({ name, tokens }) => [name, { tokens }] as const);
         return {
           ...{ store: { name: info.name, ok: true }, queues: Object.fromEntries(queues) as object },
           rateLimiter: Object.fromEntries(limiter),
-          cooldownUntil: cooling.at(-1) ?? null,
+          cooldownUntil: cooling.length === 0 ? null : new Date(Math.max(...cooling)),
           circuit: Object.fromEntries(gates.map(({ name, state }) => [name, state])),
           dlq: { total, byCategory },
         };

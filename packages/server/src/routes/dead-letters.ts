@@ -47,7 +47,7 @@ const times = {
 };
 
 const faultGroup = z
-  .strictObject({
+  .looseObject({
     fingerprint: z.string().nullable(),
     type: z.string(),
     category: category.nullable(),
@@ -130,7 +130,7 @@ export const deadLetterRoutes = [
       query: null,
       body: null,
     },
-    answer: z.strictObject({ total: count, byCategory: counts, byQueue: counts, byGroup: counts }),
+    answer: z.looseObject({ total: count, byCategory: counts, byQueue: counts, byGroup: counts }),
     async run({ hf, caller }) {
       const summary = await hf.deadLetters.summary();
       if (caller.queues === null) return summary;

@@ -1,8 +1,8 @@
-/** Jobs, failures and audits, as answers have them. */
+/** Jobs, failures and audits, as answers have them. A newer library may tell more of them: callers pass over that. */
 import { z } from "zod";
 import { category, count, id, instant, json, name, status, words } from "./words.ts";
 
-const failure = z.strictObject({
+const failure = z.looseObject({
   category,
   message: z.string(),
   stack: z.string().nullable(),
@@ -34,21 +34,22 @@ const listing = {
   runAt: instant,
   startedAt: instant.nullable(),
   finishedAt: instant.nullable(),
+  expiresAt: instant.nullable().optional(),
   worker: z.string().nullable(),
   leasedAt: instant.nullable(),
   leaseUntil: instant.nullable(),
 };
 
-export const jobListing = z.strictObject(listing).meta({ id: "JobListing" });
+export const jobListing = z.looseObject(listing).meta({ id: "JobListing" });
 
 export const jobDetails = z
-  .strictObject({
+  .looseObject({
     ...listing,
     checkpoint: json,
     steps: z.array(z.string()),
     logs: z.array(z.strictObject({ at: instant, text: z.string() })),
     history: z.array(
-      z.strictObject({
+      z.looseObject({
         attempt: count,
         fence: z.number(),
         worker: z.string(),
@@ -74,7 +75,7 @@ export const receipt = z
   .meta({ id: "Receipt" });
 
 export const failureView = z
-  .strictObject({
+  .looseObject({
     id: z.string(),
     jobId: z.string(),
     type: z.string(),

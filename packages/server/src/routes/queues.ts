@@ -20,7 +20,7 @@ import {
 const bound = z.int().min(0).max(1_000_000_000).nullable().optional();
 const weight = z.int().min(1).max(1000).nullable();
 
-const hold = z.strictObject({
+const hold = z.looseObject({
   owner: z.string(),
   reason: z.string(),
   by: z.string().nullable(),
@@ -29,7 +29,7 @@ const hold = z.strictObject({
 });
 
 export const queueView = z
-  .strictObject({
+  .looseObject({
     queue: name,
     ...{ ready: count, delayed: count, processing: count, succeeded: count, dead: count },
     ...{ cancelled: count, retrying: count, oldestReadyAt: instant.nullable() },
@@ -48,7 +48,7 @@ const keepRule = z.union([
   }),
 ]);
 
-const line = z.strictObject({
+const line = z.looseObject({
   queue: name,
   group: z.string(),
   waiting: count,
@@ -127,7 +127,7 @@ export const queueRoutes = [
     },
     summary: "One queue: counts, holds, limits and settings.",
     ...{ query: null, body: null },
-    answer: z.strictObject({
+    answer: z.looseObject({
       ...queueView.shape,
       holds: z.array(hold),
       active: count,
