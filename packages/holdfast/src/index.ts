@@ -18,6 +18,20 @@ export type {
   GroupsQuery,
   IgnoreOptions,
 } from "./control/dead-letters/dead-letters.ts";
+export { webhook, type WebhookOptions } from "./control/alerts/webhook.ts";
+export { verifyWebhook, type VerifyWebhookOptions } from "./control/alerts/webhook-signature.ts";
+export type { AlertOptions, Notifier } from "./control/alerts/alert-options.ts";
+export type { AlertsPage, AlertsQuery } from "./control/alerts/alerts.ts";
+export type {
+  Alert,
+  AlertKind,
+  DeadAlert,
+  DepthAlert,
+  LagAlert,
+  MemoryAlert,
+  OperationAlert,
+  SpikeAlert,
+} from "./core/alert.ts";
 export type { PresetOptions } from "./control/dead-letters/presets.ts";
 export type {
   Operation,
@@ -90,6 +104,7 @@ export {
   PayloadValidationError,
   PermanentError,
   PresetNotFoundError,
+  PrivateAddressError,
   QueueFullError,
   ResultValidationError,
   RetryAfterError,
@@ -103,6 +118,7 @@ export {
   UnknownTypeError,
   UnsupportedError,
   WaitTimeoutError,
+  WebhookError,
   WorkerNotFoundError,
   WorkerStoppedError,
 } from "./core/errors.ts";

@@ -13,6 +13,7 @@ import {
   checkFunction,
   checkObject,
   checkOneOf,
+  checkText,
   checkWhole,
   MAX_DURATION_MS,
   refuseUnknown,
@@ -23,7 +24,7 @@ import {
   type InferOutput,
   type StandardSchema,
 } from "./standard-schema.ts";
-import { show } from "./text.ts";
+import { cleanText, show } from "./text.ts";
 
 export { checkEnqueueOptions, itemOptions } from "./enqueue-options.ts";
 export type { EnqueueOptions } from "./enqueue-options.ts";
@@ -78,6 +79,10 @@ export interface JobOptions<
    */
   readonly onOutage?: "abort" | "continue" | undefined;
   readonly tags?: readonly string[] | undefined;
+  /** What a person should do when jobs of this type die: alerts show it. */
+  readonly guidance?: string | undefined;
+  /** Where that is written, or done: `https://…`. Alerts show it. */
+  readonly link?: string | undefined;
 }
 
 /** A checked contract with every default filled in. */
@@ -104,6 +109,8 @@ export interface JobContract<
   readonly maxCrashes: number;
   readonly onOutage: "abort" | "continue";
   readonly tags: readonly string[];
+  readonly guidance: string | null;
+  readonly link: string | null;
   /** An item for `enqueueAll`. */
   of(payload: Input, options?: EnqueueOptions): JobItem<Type, Input, Result>;
 }
@@ -136,7 +143,10 @@ const OPTIONS = [
   "maxCrashes",
   "onOutage",
   "tags",
+  "guidance",
+  "link",
 ];
+const MAX_GUIDANCE = 1_000;
 
 /** With a schema, everything is inferred. */
 export function defineJob<
@@ -192,6 +202,8 @@ export function defineJob(options: JobOptions): JobContract {
     }),
     onOutage: checkOneOf("onOutage", options.onOutage ?? "abort", ["abort", "continue"]),
     tags: Object.freeze(checkTags(options.tags ?? [])),
+    guidance: options.guidance === undefined ? null : checkGuidance(options.guidance),
+    link: options.link === undefined ? null : checkLink(options.link),
     of: (payload, itemOptions) => ({ ...itemOptions, type: contract.type, payload, contract }),
   };
   return Object.freeze(contract);
@@ -222,6 +234,24 @@ function checkSchema(what: string, schema: unknown): StandardSchema | null {
   if (isStandardSchema(schema)) return schema;
   throw new InvalidOptionError(
     `${what} must be a Standard Schema (of zod 3.24+, valibot, arktype, …), not ${show(schema)}`,
+  );
+}
+
+function checkGuidance(guidance: unknown): string {
+  const text = cleanText(checkText("guidance", guidance), MAX_GUIDANCE);
+  if (text !== "" && text === guidance) return text;
+  throw new InvalidOptionError(
+    `guidance must have 1 to ${MAX_GUIDANCE} printable characters: put the rest where link leads`,
+  );
+}
+
+/** People click on it: nothing but a page of the web. */
+function checkLink(link: unknown): string {
+  if (typeof link === "string" && link.length <= 2_000 && /^https?:\/\/[^\s"<>]+$/.test(link)) {
+    return link;
+  }
+  throw new InvalidOptionError(
+    `link must be an address that begins with https://, not ${show(link)}`,
   );
 }
 

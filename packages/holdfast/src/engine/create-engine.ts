@@ -143,7 +143,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     },
     host: hostOf({
       ...{ store, runtime, logger, registry, settings, retention, ledgerWriter, fleet, operator },
-      redactor,
+      ...{ redactor, events },
     }),
     waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
   };
@@ -156,17 +156,19 @@ export function extend(engine: Engine, factories: readonly ExtensionFactory[]): 
 
 function hostOf(
   parts: Pick<Engine, "store" | "runtime" | "logger" | "settings" | "retention"> &
-    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator"> & {
+    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator" | "events"> & {
       readonly redactor: Redactor;
     },
 ): ExtensionHost {
   const { store, runtime, logger, registry, settings, retention, redactor } = parts;
-  const { ledgerWriter, fleet, operator } = parts;
+  const { ledgerWriter, fleet, operator, events } = parts;
   // What a store keeps in memory is dear.
   const isInMemory = () => ledgerWriter.home === "store" && store.info().usedMemoryBytes != null;
   return {
     ...{ runtime, logger, settings, redactor, records: store.records },
-    ...{ jobs: store, lines: store, workers: fleet },
+    ...{ jobs: store, lines: store, workers: fleet, events },
+    storeInfo: () => store.info(),
+    handleOwn: (contract, handler) => registry.addOwn(contract, handler),
     attemptsOf: (type) => (registry.get(type)?.contract.retry ?? DEFAULT_RETRY).maxAttempts,
     hasLedger: ledgerWriter.home !== "nowhere",
     ledger: (call) => ledgerWriter.ask(call),

@@ -15,10 +15,12 @@ import type { Ledger, LedgerEntry } from "../core/ledger.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { Records } from "../core/records.ts";
 import type { Redactor } from "../core/redact.ts";
-import type { InsertResult, Store } from "../core/store.ts";
+import type { InsertResult, Store, StoreInfo } from "../core/store.ts";
+import type { Events } from "./events.ts";
 import type { Fleet } from "./lease/fleet.ts";
 import type { Logger } from "./logger.ts";
 import type { QueueSettings } from "./queue-settings.ts";
+import type { Handler } from "./registry.ts";
 import type { About } from "./settle/ledger-entries.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -130,6 +132,12 @@ export interface ExtensionHost {
   readonly attemptsOf: (type: string) => number;
   readonly hasLedger: boolean;
   readonly settings: Pick<QueueSettings, "get" | "list" | "keep">;
+  /** What this process tells its listeners. */
+  readonly events: Pick<Events, "on" | "emit">;
+  /** What the store says of itself, as it was when last looked at. */
+  readonly storeInfo: () => StoreInfo;
+  /** Registers a job type of the feature's own. A worker runs it if it is told to take its queue. */
+  readonly handleOwn: (contract: JobContract, handler: OwnHandler) => void;
   /** Hides secrets in whatever leaves the jobs' own store. */
   readonly redactor: Redactor;
   /** The most of a payload that an entry of the ledger keeps, in bytes. */
@@ -150,6 +158,7 @@ export interface ExtensionHost {
   ) => Promise<void>;
 }
 
+export type OwnHandler = Handler;
 export { jobListing, type JobListing } from "./operate/job-view.ts";
 export { jobsFilter, type JobsFilter } from "./operate/jobs-filter.ts";
 export { sleep } from "./runtime.ts";

@@ -31,11 +31,20 @@ const STEP = 50;
 /** Outcomes that are not known after this are not waited for. */
 const SETTLING_MS = 10 * 60_000;
 
-export function operationsExtension(host: ExtensionHost): Extension {
-  return { name: "operations", chores: [operationsChore(host, host.workers.id)] };
+/** An operation that stopped within this time is told of, by whichever process looks. */
+const TOLD_FOR_MS = 86_400_000;
+
+export interface OperationsTold {
+  /** One that stopped itself. May be told again and again. */
+  readonly stopped: (operation: OperationRecord) => Promise<void>;
 }
 
-function operationsChore(host: ExtensionHost, carrier: string): Chore {
+export function operationsExtension(host: ExtensionHost, told: OperationsTold): Extension {
+  return { name: "operations", chores: [operationsChore(host, told)] };
+}
+
+function operationsChore(host: ExtensionHost, told: OperationsTold): Chore {
+  const carrier = host.workers.id;
   let lookedAt = -Infinity;
   let ids: readonly string[] = [];
   host.workers.onChange(() => (lookedAt = -Infinity));
@@ -50,15 +59,31 @@ function operationsChore(host: ExtensionHost, carrier: string): Chore {
         ids = all
           .filter(({ operation }) => isActive(operation))
           .map(({ operation }) => operation.id);
+        await tellStopped(host, told, all);
       }
       const left: string[] = [];
       for (const id of ids) {
         if (isStopped()) return;
         if (await carryOn(host, id, carrier)) left.push(id);
+        // It may have stopped itself: the records are read again, by every process.
+        else lookedAt = -Infinity;
       }
       ids = left;
     },
   };
+}
+
+async function tellStopped(
+  host: ExtensionHost,
+  told: OperationsTold,
+  all: readonly Versioned[],
+): Promise<void> {
+  const stopped = all.filter(({ operation }) => operation.state === "stopped");
+  if (stopped.length === 0) return;
+  const now = await host.jobs.now();
+  for (const { operation } of stopped) {
+    if (now - (operation.endedAt ?? 0) < TOLD_FOR_MS) await told.stopped(operation);
+  }
 }
 
 /** One turn. False: there is nothing left to do for it. */
