@@ -14,12 +14,6 @@ export interface PageProgram {
   readonly isPart: boolean;
 }
 
-/** Older pages, whose other blocks are excerpts with names that the page does not explain. */
-const WITH_EXCERPTS = new Set([
-  ...["README", "mongodb", "postgresql", "readiness", "redis"],
-  ...["split-ledger", "test-your-jobs", "when-the-store-is-away"],
-]);
-
 export async function programsOf(root: string, path: string): Promise<PageProgram[]> {
   const page = basename(path, ".md");
   const text = await readFile(join(root, path), "utf8");
@@ -28,23 +22,18 @@ export async function programsOf(root: string, path: string): Promise<PageProgra
   for (const block of blocks) {
     const name = /^\/\/ ([\w.-]+\.ts)\n/.exec(block)?.[1];
     const last = programs.at(-1);
-    if (name !== undefined && !WITH_EXCERPTS.has(page)) {
+    if (name !== undefined) {
       programs.push({ page, file: name, text: block, isPart: true });
     } else if (/^import .+ from "holdfast/m.test(block)) {
       const file = `program-${programs.length}.ts`;
       programs.push({ page, file, text: block, isPart: false });
-    } else if (!WITH_EXCERPTS.has(page)) {
+    } else {
       if (last === undefined)
         throw new Error(`${path} begins with lines that belong to no program`);
       programs.splice(-1, 1, { ...last, text: importsFirst(`${last.text}\n${block}`) });
     }
   }
   return programs;
-}
-
-/** Are its programs whole, so that they can run? Those of older pages name servers that are not there. */
-export function isWhole(page: string): boolean {
-  return !WITH_EXCERPTS.has(page);
 }
 
 /** A reader puts the imports of later lines at the top. */

@@ -1,6 +1,5 @@
 /**
- * The programs a reader meets run as they are printed, against the packed package. All of them type-check
- * strictly. Those of a whole page also run.
+ * The programs a reader meets type-check strictly and run as they are printed, against the packed package.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readdir, writeFile } from "node:fs/promises";
@@ -13,7 +12,7 @@ import { serverUrl } from "../servers/server-desk.ts";
 import { companionOf, haveCompanions, linkCompanions } from "./companions.ts";
 import { freePort } from "../servers/free-port.ts";
 import { startProgram } from "./started-program.ts";
-import { isWhole, programsOf, type PageProgram } from "./page-programs.ts";
+import { programsOf, type PageProgram } from "./page-programs.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const NO_COMPANIONS = "its packages are not installed: the full tier installs them";
@@ -73,7 +72,7 @@ describe("the programs in our pages", () => {
     expect(await installed.tsc(["-p", "."])).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 
-  for (const program of programs.filter(({ page, isPart }) => isWhole(page) && !isPart)) {
+  for (const program of programs.filter((one) => one !== readme && !one.isPart)) {
     it(`${program.page}: ${program.file} runs`, { timeout: 60_000 }, async (test) => {
       const needed = await companionOf(program.text);
       test.skip(needed !== undefined && !hasCompanions, NO_COMPANIONS);
@@ -84,6 +83,16 @@ describe("the programs in our pages", () => {
       for (const line of promisedLines(program.text)) expect(ran.stdout).toContain(`${line}\n`);
     });
   }
+
+  it("readiness: the probe says that the worker is well", async () => {
+    const port = await freePort();
+    const cwd = join(installed.folder, "pages/readiness");
+    const probe = await startProgram("probe.ts", { cwd, env: { PORT: String(port) } });
+    const answer = await fetch(`http://localhost:${port}`);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ ok: true, workers: [{ ok: true }] });
+    await probe.stop();
+  });
 
   it("express: web and worker do one job together, and stop in order", async (test) => {
     test.skip(!hasCompanions, NO_COMPANIONS);

@@ -166,7 +166,15 @@ async function answerOf(operation: Plain, store: Store, moment: Moment): Promise
       return countsOf(store, moment);
     case "countDead": {
       const { by, queue } = operation;
-      return store.countDead({ by, ...(queue !== null && { queue }), limit: 50 });
+      const counts = await store.countDead({ by, ...(queue !== null && { queue }), limit: 50 });
+      const examples = await store.get(counts.map(({ example: id }) => ({ id })));
+      // Of several that died last, any may be the example.
+      return counts.map(({ lastAt, ...count }, at) => {
+        const job = examples[at];
+        const isOne =
+          typeof job === "object" && job?.status === "dead" && job.finishedAt === lastAt;
+        return { ...count, lastAt, example: isOne ? "one that died last" : "another" };
+      });
     }
     case "lines": {
       const { queue } = await store.lines(operation.queue, { limit: 1 });
