@@ -154,7 +154,10 @@ export interface ExtensionHost {
       readonly reason: string | null;
       readonly details?: Readonly<Record<string, unknown>>;
     },
-    about: Omit<About, "at">,
+    about: Omit<About, "at"> & {
+      /** Where the same may be noted again. */
+      readonly id?: string;
+    },
   ) => Promise<void>;
 }
 
