@@ -83,6 +83,7 @@ export class Alerts {
   /** Looks now instead of within a minute. Answers how many alerts this process raised. */
   async look(): Promise<number> {
     await this.#ready();
+    if (this.#host === null) return 0;
     return this.#look(() => this.#lookAll(() => false));
   }
 
