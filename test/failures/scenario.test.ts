@@ -171,7 +171,7 @@ describe.each(STORES)("a bad day on %s", (name) => {
       expect(counts.dead + counts.ready + counts.delayed).toBe(before);
       await carriers();
     }
-    test.annotate(`${kills} kills of ${before} jobs at ${perSecond} a second`);
+    await test.annotate(`${kills} kills of ${before} jobs at ${perSecond} a second`);
     expect(kills).toBe(KILLS);
     await startWorker();
     const end = await over(id);

@@ -93,7 +93,7 @@ describe.each(EVERY_STORE)("the carrier of an operation on %s", (name) => {
         await thawed.reached;
         return result;
       });
-      // No promise: the world would wait for its end before it lets time pass.
+      // oxlint-disable-next-line unicorn/no-thenable -- for a promise the world would wait before time passes
       return { then: reply.then.bind(reply) };
     });
     const { id } = await (await hf.deadLetters.plan()).start();
