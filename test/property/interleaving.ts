@@ -96,7 +96,22 @@ class Story {
     this.#settings = settings;
   }
 
+  /**
+   * Where a store numbers a job before others can see it, a read may miss a job that stands before one that was
+   * acknowledged already. Which of two jobs inserted at once comes first is the store's to say, so such reads are
+   * left out of the second try.
+   */
   async explain(pause: Done, calls: readonly TimedCall[], dump: Dump): Promise<TimedCall[]> {
+    const sure = calls.filter((call) => !mayMissAnInsert(call, calls));
+    try {
+      return await this.#explain(pause, calls, dump);
+    } catch (trouble) {
+      if (sure.length === calls.length) throw trouble;
+      return this.#explain(pause, sure, dump);
+    }
+  }
+
+  async #explain(pause: Done, calls: readonly TimedCall[], dump: Dump): Promise<TimedCall[]> {
     let nearest: { readonly trouble: unknown; readonly isFollowed: boolean } | null = null;
     for (const order of ordersOf(calls)) {
       const oracle = this.#oracle ?? (await this.#tellAgain());
@@ -124,6 +139,14 @@ class Story {
     for (const bout of this.#sofar) await oracle.follow(bout);
     return oracle;
   }
+}
+
+const READS = new Set(["get", "place", "find", "count", "countDead", "lines"]);
+
+function mayMissAnInsert({ operation, began, ended }: TimedCall, calls: readonly TimedCall[]) {
+  const isMeanwhile = (call: TimedCall) =>
+    call.operation.verb === "insert" && call.began < ended && call.ended > began;
+  return READS.has(operation.verb) && calls.some(isMeanwhile);
 }
 
 /** Every order in which a call comes after those that had ended when it began. */

@@ -34,7 +34,7 @@ describe.each(STORES)("settings of queues on %s", (name) => {
     await ops.hf.queues.set("mail", { keep: { succeeded: NONE }, maxActive: 3 }, { by: "ops" });
     expect(await ops.hf.queues.get("mail")).toEqual({
       ...{ queue: "mail", keep: { succeeded: NONE } },
-      ...{ maxActive: 3, maxActivePerGroup: null, maxWaiting: null },
+      ...{ maxActive: 3, maxActivePerGroup: null, maxWaiting: null, overflow: "wait" },
     });
     await world.advance(6_000);
     expect(await isKept(working.hf)).toBe(false);

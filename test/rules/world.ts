@@ -42,6 +42,8 @@ export interface ProcessOptions extends Partial<
   readonly resilient?: Resilience;
   /** Stands between this process and the store. */
   readonly link?: (store: Store) => Store;
+  /** The clock of this process's own host, ahead of the others'. */
+  readonly wallSkewMs?: number;
 }
 
 export type StoreName = keyof typeof PLACES;
@@ -70,12 +72,13 @@ export async function openWorld(name: StoreName): Promise<World> {
   return {
     time,
     store,
-    process({ link = (plain: Store) => plain, ...options }: ProcessOptions = {}) {
+    process({ link = (plain: Store) => plain, wallSkewMs = 0, ...options }: ProcessOptions = {}) {
       let alive = true;
       const own = place.open();
       const said: string[] = [];
       const runtime = {
         ...time.runtime({ alive: () => alive }),
+        wallClock: () => time.now + wallSkewMs,
         defer: (callback: () => void) => void setImmediate(() => alive && callback()),
       };
       const mortal = dyingWith(link(own), () => alive, calls);

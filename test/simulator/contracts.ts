@@ -3,6 +3,8 @@ import { defineJob, type JobContract } from "../../packages/holdfast/src/core/co
 
 export const QUEUES = ["alpha", "beta", "gamma"] as const;
 export const MAX_CRASHES = 3;
+/** Of the one schedule. */
+export const TICKS_EVERY_MS = 5_000;
 
 const retry = { maxAttempts: 4, baseMs: 100, factor: 2, maxMs: 5_000 };
 

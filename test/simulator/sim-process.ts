@@ -16,7 +16,7 @@ import type { Logger } from "../../packages/holdfast/src/engine/logger.ts";
 import { sleep, type Runtime } from "../../packages/holdfast/src/engine/runtime.ts";
 import type { Worker } from "../../packages/holdfast/src/engine/lease/worker.ts";
 import type { VirtualTime } from "../../packages/holdfast/src/testing/virtual-time.ts";
-import { CONTRACTS, KINDS, QUEUES, type Kind } from "./contracts.ts";
+import { CONTRACTS, KINDS, QUEUES, TICKS_EVERY_MS, type Kind } from "./contracts.ts";
 import type { Draw } from "./draw.ts";
 import { processRuntime } from "./process-runtime.ts";
 import type { Settings } from "./settings.ts";
@@ -103,6 +103,10 @@ export class SimProcess implements Listener {
       ledger: false,
     });
     for (const kind of KINDS) if (kind !== "stranger") this.#handle(kind);
+    this.hf.schedule("tick-tock", {
+      ...{ everyMs: TICKS_EVERY_MS, overlap: "queue", missed: "all" },
+      job: CONTRACTS.quick.of({ tick: "tock" }),
+    });
     for (const ending of FINISHED_STATUSES) {
       this.hf.on(ending, ({ id }) => {
         options.handlers.judge.tell((watcher) => watcher.announced?.(id, ending, name));

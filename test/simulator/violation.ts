@@ -3,6 +3,7 @@ export const INVARIANTS = [
   "an acknowledgement is true",
   "no job is lost",
   "one live job per key",
+  "a tick fires once, in its time",
   "one holder at a time",
   "no stale write is accepted",
   "the fence only grows",

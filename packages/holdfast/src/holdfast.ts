@@ -17,7 +17,9 @@ import { resolveRetried } from "./control/failures/resolve-entries.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
 import { operationsExtension } from "./control/operations/carry-on.ts";
 import { Operations } from "./control/operations/operations.ts";
+import { Overflows } from "./control/overflow/overflow.ts";
 import { Queues } from "./control/queues/queues.ts";
+import { Schedules, type ScheduleOptions } from "./control/schedules/schedules.ts";
 import { Workers } from "./control/workers/workers.ts";
 import type { StandardSchema } from "./core/standard-schema.ts";
 import type { StoreInfo } from "./core/store.ts";
@@ -96,6 +98,8 @@ export class Holdfast<
   readonly alerts: Alerts;
   /** The same thing done to many jobs; it survives its process. */
   readonly operations: Operations;
+  /** Rules that make jobs at their times. */
+  readonly schedules: Schedules;
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -109,16 +113,20 @@ export class Holdfast<
     const has = { store: checked.hasStore, ledger: hasLedger };
     this.alerts = new Alerts(checkAlerts(options.alerts, has), host);
     const stopped = this.alerts.operationStopped.bind(this.alerts);
+    const { appVersion } = checked;
+    this.schedules = new Schedules(host, { engine: this.#engine.host, appVersion });
+    const overflows = new Overflows(this.#engine.host);
     extend(this.#engine, [
       ...(hasLedger ? [failureEntries] : []),
       ...(checked.hasStore ? [this.alerts.extension] : []),
       (own) => operationsExtension(own, { stopped }),
+      () => this.schedules.extension,
+      () => overflows.extension,
       ...(options.extensions ?? []),
     ]);
     this.workers = new Workers(host);
-    this.queues = new Queues(host);
+    this.queues = new Queues(host, overflows);
     this.operations = new Operations(host);
-    const { appVersion } = checked;
     this.deadLetters = new DeadLetters(host, { operations: this.operations, appVersion });
     this.failures = new Failures(async () => (await this.#ledgerReady(), this.#engine.host));
   }
@@ -166,6 +174,13 @@ export class Holdfast<
       );
     }
     this.#engine.registry.addHandler(target as JobContract | string, handler as Handler);
+    return this;
+  }
+
+  /** Declares a schedule. It is brought into the store when a worker starts, and fires once for the whole fleet. */
+  schedule(name: string, options: ScheduleOptions): this {
+    this.#refuseClosed();
+    this.schedules.declare(name, options);
     return this;
   }
 
@@ -242,7 +257,10 @@ export class Holdfast<
     );
     this.#workers.add(worker);
     // A store that is away is no reason not to work once it is back.
-    const joined = fleet.join(worker).then(() => settings.obey());
+    const joined = fleet
+      .join(worker)
+      .then(() => settings.obey())
+      .then(() => this.schedules.reconcile());
     await joined.catch((error: unknown) => {
       logger.warn("the record of this process could not be written yet", { error });
     });

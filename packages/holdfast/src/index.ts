@@ -40,6 +40,14 @@ export type {
   PlanOptions,
   StartOptions,
 } from "./control/operations/operations.ts";
+export type {
+  RunsPage,
+  RunsQuery,
+  ScheduleOptions,
+  ScheduleView,
+  SchedulesQuery,
+} from "./control/schedules/schedules.ts";
+export type { RunView } from "./control/schedules/run-view.ts";
 export type { RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
@@ -108,6 +116,8 @@ export {
   QueueFullError,
   ResultValidationError,
   RetryAfterError,
+  ScheduleInCodeError,
+  ScheduleNotFoundError,
   SpawnLimitError,
   StepError,
   StoreFullError,

@@ -11,6 +11,7 @@ import { savedCheckpoints, storedSteps } from "./saved-work.ts";
 import { shown } from "./shown.ts";
 import { entriesWithOutcome, spawnedWithParent } from "./spawned.ts";
 import { spinning } from "./spinning.ts";
+import { ticks } from "./ticks.ts";
 import { rolledBackIsNoSuccess } from "./transactions.ts";
 import { fairTurns, placeInLine } from "./turns.ts";
 
@@ -19,6 +20,7 @@ export function allInvariants(court: Court): Watcher[] {
   return [
     acknowledgement,
     keys,
+    ticks,
     rolledBackIsNoSuccess,
     spawnedWithParent,
     entriesWithOutcome,

@@ -4,6 +4,7 @@ import { keepingBugs } from "./keeping-bugs.ts";
 import { leaseBugs } from "./lease-bugs.ts";
 import type { PlantedBug } from "./planted-bug.ts";
 import { settleBugs } from "./settle-bugs.ts";
+import { tickBugs } from "./tick-bugs.ts";
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...leaseBugs,
@@ -11,4 +12,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...keepingBugs,
   ...engineBugs,
   ...chargeBugs,
+  ...tickBugs,
 ];

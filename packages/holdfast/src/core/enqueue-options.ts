@@ -1,6 +1,7 @@
 /** What a caller may say about one job beyond its payload, and how it is checked. */
 import { MAX_ATTEMPTS } from "./backoff.ts";
 import { InvalidOptionError } from "./errors.ts";
+import { META_WORD } from "./expiry.ts";
 import { MAX_PRIORITY } from "./job.ts";
 import { checkKey, checkName, checkTags } from "./names.ts";
 import {
@@ -20,6 +21,10 @@ export interface EnqueueOptions {
   readonly delayMs?: number | undefined;
   /** Due at this time; instead of `delayMs`. */
   readonly runAt?: Date | undefined;
+  /** Past this time, by the store's clock, the job is cancelled with the reason `expired` instead of run. */
+  readonly expiresAt?: Date | undefined;
+  /** The same, this long after the enqueue; instead of `expiresAt`. */
+  readonly expiresAfterMs?: number | undefined;
   /** Unique in its queue: a second job with this key is a duplicate. */
   readonly idempotencyKey?: string | undefined;
   /** How long the key blocks. Default: as long as the job is kept. */
@@ -54,6 +59,8 @@ const OPTIONS = [
   "priority",
   "delayMs",
   "runAt",
+  "expiresAt",
+  "expiresAfterMs",
   "idempotencyKey",
   "idempotencyTtlMs",
   "dedupe",
@@ -79,10 +86,11 @@ export function checkEnqueueOptions(options: EnqueueOptions): void {
   const { delayMs, runAt, idempotencyKey, maxAttempts, group, queue, tags, meta, trace } = options;
   if (delayMs !== undefined) checkWhole("delayMs", delayMs, { min: 0, max: MAX_DURATION_MS });
   if (runAt !== undefined) {
-    checkRunAt(runAt);
+    checkInstant("runAt", runAt);
     if (delayMs !== undefined)
       throw new InvalidOptionError("enqueue takes delayMs or runAt, not both");
   }
+  checkExpiry(options);
   if (idempotencyKey !== undefined) {
     checkKey(idempotencyKey);
     if (options.dedupe !== undefined) {
@@ -94,7 +102,7 @@ export function checkEnqueueOptions(options: EnqueueOptions): void {
   if (group !== undefined) checkName("group", group);
   if (queue !== undefined) checkName("queue", queue);
   if (tags !== undefined) checkTags(tags);
-  if (meta !== undefined) checkObject("meta", meta);
+  if (meta !== undefined) checkMeta(meta);
   if (trace !== undefined) checkTrace(trace);
 }
 
@@ -130,13 +138,28 @@ export function itemOptions(item: object): EnqueueOptions {
   return options;
 }
 
-function checkRunAt(runAt: unknown): void {
-  if (!(runAt instanceof Date)) {
-    throw new InvalidOptionError(`runAt must be a Date, not ${show(runAt)}: use new Date(…)`);
+function checkExpiry({ expiresAt, expiresAfterMs }: EnqueueOptions): void {
+  if (expiresAt !== undefined) checkInstant("expiresAt", expiresAt);
+  if (expiresAfterMs === undefined) return;
+  checkWhole("expiresAfterMs", expiresAfterMs, { min: 1, max: MAX_DURATION_MS });
+  if (expiresAt !== undefined) {
+    throw new InvalidOptionError("enqueue takes expiresAt or expiresAfterMs, not both");
   }
-  const at = runAt.getTime();
+}
+
+function checkMeta(meta: unknown): void {
+  checkObject("meta", meta);
+  if (!(META_WORD in meta)) return;
+  throw new InvalidOptionError(`meta has no ${META_WORD}: that word is kept for Holdfast itself`);
+}
+
+function checkInstant(what: string, date: unknown): void {
+  if (!(date instanceof Date)) {
+    throw new InvalidOptionError(`${what} must be a Date, not ${show(date)}: use new Date(…)`);
+  }
+  const at = date.getTime();
   if (!(at >= 0 && at <= MAX_RUN_AT)) {
-    throw new InvalidOptionError("runAt must be a valid Date between the years 1970 and 9999");
+    throw new InvalidOptionError(`${what} must be a valid Date between the years 1970 and 9999`);
   }
 }
 

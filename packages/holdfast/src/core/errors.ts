@@ -134,6 +134,15 @@ export class OperationStateError extends HoldfastError {
   readonly code = "HOLDFAST_OPERATION_STATE";
 }
 
+export class ScheduleNotFoundError extends HoldfastError {
+  readonly code = "HOLDFAST_SCHEDULE_NOT_FOUND";
+}
+
+/** The schedule is declared in code, so an operator can pause it but not change it. */
+export class ScheduleInCodeError extends HoldfastError {
+  readonly code = "HOLDFAST_SCHEDULE_IN_CODE";
+}
+
 export class WorkerNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_WORKER_NOT_FOUND";
 }

@@ -103,7 +103,7 @@ export interface LedgerStore {
 }
 
 /** The kinds that the engine writes by itself. */
-export const LEDGER_KINDS = ["failure", "audit"] as const;
+export const LEDGER_KINDS = ["failure", "audit", "tick"] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
 /**

@@ -5,7 +5,7 @@
 import { InvalidNameError } from "./errors.ts";
 import { hasControl, show } from "./text.ts";
 
-export type NameKind = "queue" | "type" | "group" | "owner" | "preset";
+export type NameKind = "queue" | "type" | "group" | "owner" | "preset" | "schedule";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/;
 
@@ -27,6 +27,7 @@ const ARTICLE: Record<NameKind, string> = {
   group: "a group",
   owner: "the owner of a hold",
   preset: "a preset",
+  schedule: "a schedule",
 };
 
 /** An idempotency key: the caller's own words, so almost anything printable. */

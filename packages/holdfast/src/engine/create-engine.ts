@@ -1,6 +1,6 @@
 /** What a Holdfast is made of, put together. Each part has its own file and knows only what it needs. */
 import { DEFAULT_RETRY } from "../core/backoff.ts";
-import type { JobContract } from "../core/contract.ts";
+import { itemOptions, type JobContract } from "../core/contract.ts";
 import { ClosedError } from "../core/errors.ts";
 import type { LedgerStore } from "../core/ledger.ts";
 import { Redactor, type RedactOptions } from "../core/redact.ts";
@@ -143,7 +143,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     },
     host: hostOf({
       ...{ store, runtime, logger, registry, settings, retention, ledgerWriter, fleet, operator },
-      ...{ redactor, events },
+      ...{ redactor, events, chores, composer },
     }),
     waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
   };
@@ -156,19 +156,26 @@ export function extend(engine: Engine, factories: readonly ExtensionFactory[]): 
 
 function hostOf(
   parts: Pick<Engine, "store" | "runtime" | "logger" | "settings" | "retention"> &
-    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator" | "events"> & {
+    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator"> &
+    Pick<Engine, "events" | "chores" | "composer"> & {
       readonly redactor: Redactor;
     },
 ): ExtensionHost {
   const { store, runtime, logger, registry, settings, retention, redactor } = parts;
-  const { ledgerWriter, fleet, operator, events } = parts;
+  const { ledgerWriter, fleet, operator, events, chores, composer } = parts;
   // What a store keeps in memory is dear.
   const isInMemory = () => ledgerWriter.home === "store" && store.info().usedMemoryBytes != null;
   return {
     ...{ runtime, logger, settings, redactor, records: store.records },
-    ...{ jobs: store, lines: store, workers: fleet, events },
+    ...{ jobs: store, lines: store, workers: fleet, events, chores },
     storeInfo: () => store.info(),
     handleOwn: (contract, handler) => registry.addOwn(contract, handler),
+    compose: (item) => {
+      const target = item.contract ?? item.type;
+      const composed = composer.compose(target, item.payload, itemOptions(item));
+      return composed instanceof Promise ? composed.then(({ job }) => job) : composed.job;
+    },
+    record: (entries) => ledgerWriter.record(entries),
     attemptsOf: (type) => (registry.get(type)?.contract.retry ?? DEFAULT_RETRY).maxAttempts,
     hasLedger: ledgerWriter.home !== "nowhere",
     ledger: (call) => ledgerWriter.ask(call),

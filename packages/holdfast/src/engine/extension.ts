@@ -9,13 +9,15 @@
  * seconds, `admit` a quarter of one. What throws or takes longer is logged, counted and passed over; but a
  * throw of `around` fails the attempt.
  */
-import type { JobContract } from "../core/contract.ts";
+import type { JobContract, JobItem } from "../core/contract.ts";
+import type { HoldfastError } from "../core/errors.ts";
 import type { NewJob } from "../core/job.ts";
 import type { Ledger, LedgerEntry } from "../core/ledger.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { Records } from "../core/records.ts";
 import type { Redactor } from "../core/redact.ts";
 import type { InsertResult, Store, StoreInfo } from "../core/store.ts";
+import type { Chores } from "./chores.ts";
 import type { Events } from "./events.ts";
 import type { Fleet } from "./lease/fleet.ts";
 import type { Logger } from "./logger.ts";
@@ -91,6 +93,8 @@ export interface Extension {
   ): Decision | undefined | Promise<Decision | undefined>;
   /** Exactly once for every attempt whose `before` was asked. Null: its outcome was never known. */
   ended?(attempt: AttemptView, how: Ended, outcome: Outcome | null, timings: Timings): void;
+  /** Before an enqueue of this process: an error refuses it. Undefined at once: no wait. */
+  refuses?(job: NewJob): undefined | Promise<HoldfastError | undefined>;
   /** What became of an enqueue of this process. */
   enqueued?(job: NewJob, answer: InsertResult): void;
   readonly chores?: readonly Chore[];
@@ -127,7 +131,16 @@ export interface ExtensionHost {
     | "remove"
   >;
   readonly lines: Pick<Store, "hold" | "limit" | "lines">;
-  readonly workers: Pick<Fleet, "id" | "list" | "command" | "onChange" | "announceChange">;
+  readonly workers: Pick<
+    Fleet,
+    "id" | "list" | "processes" | "command" | "onChange" | "announceChange"
+  >;
+  /** Does a chore of this process now. */
+  readonly chores: Pick<Chores, "soon">;
+  /** Checks, encodes and routes a job as an enqueue does, and stores nothing. */
+  readonly compose: (item: JobItem) => NewJob | Promise<NewJob>;
+  /** Writes entries that come with no settle, or to where they wait for a ledger elsewhere. Throws. */
+  readonly record: (entries: readonly LedgerEntry[]) => Promise<void>;
   /** How many attempts a new job of this type gets. */
   readonly attemptsOf: (type: string) => number;
   readonly hasLedger: boolean;

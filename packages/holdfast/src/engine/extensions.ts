@@ -1,5 +1,6 @@
 /** Asks the extensions, in their order, within their time, and survives what they do. */
 import type { JobContract } from "../core/contract.ts";
+import type { HoldfastError } from "../core/errors.ts";
 import type { NewJob } from "../core/job.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import type { Outcome } from "../core/outcome.ts";
@@ -145,6 +146,16 @@ export class Extensions {
         extension.ended!(attempt, told.how, told.outcome, told.timings),
       );
     }
+  }
+
+  /** The first that has to think about it; undefined: none of them has. */
+  refuses(job: NewJob): Promise<HoldfastError | undefined> | undefined {
+    for (const extension of this.#all) {
+      const answer =
+        extension.refuses && this.#askSoon(extension, "refuses", () => extension.refuses!(job));
+      if (answer instanceof Promise) return answer;
+    }
+    return undefined;
   }
 
   enqueued(job: NewJob, answer: InsertResult): void {

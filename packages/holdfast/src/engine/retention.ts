@@ -23,7 +23,7 @@ export type KeepRules = { readonly [Status in FinishedStatus]?: KeepRule | null 
 export interface RetentionOptions extends KeepRules {
   /** Rules of single queues; a status they leave out follows the general rule. */
   readonly queues?: Readonly<Record<string, KeepRules>>;
-  /** Of the ledger's entries. Null keeps for ever. Default: failures 14 days, audits a year. */
+  /** Of the ledger's entries. Null keeps for ever. Default: failures 14 days, audits a year, ticks 30 days. */
   readonly ledger?: { readonly [Kind in LedgerKind]?: KeepRule | null };
 }
 
@@ -36,6 +36,8 @@ const DEFAULT_RULES: Required<KeepRules> = {
 const DEFAULT_LEDGER: Record<LedgerKind, KeepRule> = {
   failure: { maxAgeMs: 14 * DAY_MS },
   audit: { maxAgeMs: 365 * DAY_MS },
+  // A schedule may fire every second: its ticks must not fill the ledger.
+  tick: { maxAgeMs: 30 * DAY_MS, maxCount: 100_000 },
 };
 
 export class Retention {

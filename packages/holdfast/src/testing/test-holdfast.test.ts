@@ -165,6 +165,55 @@ describe("testHoldfast", () => {
     expect(told).toHaveLength(2);
     await t.hf.close();
   });
+
+  it("fires schedules while time passes, and knows their ticks", async () => {
+    const t = testHoldfast();
+    const sent: string[] = [];
+    t.hf.handle(sendEmail, async (job) => void sent.push(job.payload.to));
+    t.hf.schedule("weekly-report", {
+      ...{ cron: "0 9 * * 1", timeZone: "Europe/Berlin" },
+      job: sendEmail.of({ to: "boss@example.com" }),
+    });
+    await t.advance(7 * 86_400_000);
+    expect(t.ticks("weekly-report")).toMatchObject([{ state: "fired" }]);
+    expect(t.enqueued(sendEmail)).toHaveLength(1);
+    expect(sent).toEqual([]);
+    await t.drain();
+    expect(sent).toEqual(["boss@example.com"]);
+    await t.advance(14 * 86_400_000);
+    // Nothing runs before a drain, so the second one met a job that had not finished.
+    expect(t.ticks("weekly-report").map(({ state }) => state)).toEqual([
+      ...["fired", "fired", "skipped"],
+    ]);
+    expect(t.ticks().map(({ tick }) => tick.getUTCDay())).toEqual([1, 1, 1]);
+    await t.hf.close();
+  });
+
+  it("makes the next run of a type fail, and lists the dead", async () => {
+    const t = testHoldfast();
+    const sent: string[] = [];
+    t.hf.handle(sendEmail, async (job) => void sent.push(job.payload.to));
+    t.fail("email.send", new Error("SMTP is away"));
+    const { id } = await t.hf.enqueue(
+      ...([sendEmail, { to: "a@example.com" }, { maxAttempts: 1 }] as const),
+    );
+    await t.hf.enqueue(sendEmail, { to: "b@example.com" });
+    await t.drain();
+    expect(sent).toEqual(["b@example.com"]);
+    expect(t.deadLetters()).toEqual([
+      {
+        ...{ id, type: "email.send", queue: "mail", payload: { to: "a@example.com" } },
+        ...{ reason: "failed", category: "unknown", message: "SMTP is away" },
+      },
+    ]);
+    expect(t.deadLetters("email.track")).toEqual([]);
+    await t.hf.retry(id);
+    expect(t.deadLetters(sendEmail)).toEqual([]);
+    await t.drain();
+    expect(sent).toEqual(["b@example.com", "a@example.com"]);
+    expect(() => t.fail({} as string, new Error("x"))).toThrow("fail takes a contract");
+    await t.hf.close();
+  });
 });
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };

@@ -4,14 +4,13 @@
  */
 import type { Alert } from "../core/alert.ts";
 import { checkTarget, type JobContract } from "../core/contract.ts";
-import type { NewJob } from "../core/job.ts";
-import { decodeJson } from "../core/json-text.ts";
 import { checkNumber, checkOptions, checkWhole, MAX_DURATION_MS } from "../core/option-checks.ts";
-import type { Store } from "../core/store.ts";
 import { Holdfast, type HoldfastOptions } from "../holdfast.ts";
 import type { AnyContract, InputOf } from "../engine/typed-jobs.ts";
 import { memoryStore } from "../stores/memory/index.ts";
 import { Drains, type AnyHoldfast } from "./drains.ts";
+import { NextFailures } from "./next-failures.ts";
+import { Notes, type DeadLetter, type EnqueuedJob, type TickedSchedule } from "./notes.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 export interface TestHoldfastOptions<Jobs extends readonly AnyContract[]> extends Omit<
@@ -24,32 +23,23 @@ export interface TestHoldfastOptions<Jobs extends readonly AnyContract[]> extend
   readonly patienceMs?: number;
 }
 
-/** What was enqueued, for assertions. */
-export interface EnqueuedJob<Payload = unknown> {
-  readonly id: string;
-  readonly type: string;
-  readonly queue: string;
-  readonly group: string | null;
-  readonly payload: Payload;
-  readonly priority: number;
-  readonly delayMs: number;
-  readonly runAt: Date | null;
-  readonly maxAttempts: number;
-  readonly idempotencyKey: string | null;
-  readonly tags: readonly string[];
-}
-
 export interface TestHoldfast<Jobs extends readonly AnyContract[]> {
   readonly hf: Holdfast<Jobs>;
   /** Virtual time, in milliseconds since the epoch. */
   now(): number;
   /**
-   * Moves time on. Jobs that become due run at the next `drain()`. While a drain is under way, it first lets
+   * Moves time on. Schedules fire at their times; jobs that become due run at the next `drain()`. While a drain is under way, it first lets
    * that start what is due, so that timeouts of running handlers come to their end.
    */
   advance(ms: number): Promise<void>;
   /** Runs every job that is due, and what those spawn, until nothing runs and nothing is left to do now. */
   drain(): Promise<void>;
+  /** Makes the next run of a type fail with this error, before its handler is called. Twice: the next two. */
+  fail(target: AnyContract | string, error: unknown): void;
+  /** The ticks of a schedule that time has come to, or of all of them, oldest first. */
+  ticks(schedule?: string): TickedSchedule[];
+  /** The jobs that are dead now, or those of one contract or type, in the order in which they died. */
+  deadLetters(target?: AnyContract | string): DeadLetter[];
   /** All jobs added so far, or those of one contract or type, oldest first. */
   enqueued<Contract extends AnyContract>(contract: Contract): EnqueuedJob<InputOf<Contract>>[];
   enqueued(type?: string): EnqueuedJob[];
@@ -70,17 +60,16 @@ export function testHoldfast<const Jobs extends readonly AnyContract[] = readonl
   checkWhole("patienceMs", patienceMs, { min: 1, max: MAX_DURATION_MS });
   checkWhole("seed", seed, { min: 0, max: Number.MAX_SAFE_INTEGER });
   const time = new VirtualTime({ seed });
-  const added: EnqueuedJob[] = [];
-  const store = noting(memoryStore({ now: () => time.now }), {
-    added: (job) => void added.push(enqueuedJob(job)),
-    moved: () => drains.moved(),
-  });
+  const notes = new Notes();
+  const failures = new NextFailures();
+  const store = notes.watch(memoryStore({ now: () => time.now }), () => drains.moved());
   // Only time is virtual: what a caller awaits must go on without anyone turning a wheel.
   const runtime = {
     ...time.runtime(),
     defer: (callback: () => void) => void setImmediate(callback),
   };
-  const hf = new Holdfast<Jobs>({ ...rest, store, runtime } as HoldfastOptions<Jobs>);
+  const extensions = [() => failures.extension, ...(rest.extensions ?? [])];
+  const hf = new Holdfast<Jobs>({ ...rest, extensions, store, runtime } as HoldfastOptions<Jobs>);
   const drains = new Drains({ hf, store, time, patienceMs });
   closeInVirtualTime(hf, time);
   const alerts: Alert[] = [];
@@ -93,17 +82,41 @@ export function testHoldfast<const Jobs extends readonly AnyContract[] = readonl
       checkNumber("what advance takes", ms, { min: 0, max: MAX_DURATION_MS });
       // A drain that is under way starts what is due first: its handlers live through the time that passes.
       await drains.standStill();
-      await time.advance(ms);
+      await advanceByTicks(hf, time, ms);
     },
     drain: () => drains.drain(),
     alerts: () => [...alerts],
-    enqueued: (target?: JobContract | string) => {
-      if (target === undefined) return [...added];
-      const given = checkTarget("enqueued", target);
-      const type = typeof given === "string" ? given : given.type;
-      return added.filter((job) => job.type === type);
+    enqueued: (target?: JobContract | string) => ofTarget("enqueued", notes.added, target),
+    deadLetters: (target?: JobContract | string) => ofTarget("deadLetters", notes.dead, target),
+    ticks: (schedule?: string) =>
+      notes.ticks.filter((tick) => schedule === undefined || tick.schedule === schedule),
+    fail: (target: JobContract | string, error: unknown) => {
+      const given = checkTarget("fail", target);
+      failures.add(typeof given === "string" ? given : given.type, error);
     },
   } as TestHoldfast<Jobs>;
+}
+
+function ofTarget<Job extends { readonly type: string }>(
+  what: string,
+  jobs: readonly Job[],
+  target: JobContract | string | undefined,
+): Job[] {
+  if (target === undefined) return [...jobs];
+  const given = checkTarget(what, target);
+  const type = typeof given === "string" ? given : given.type;
+  return jobs.filter((job) => job.type === type);
+}
+
+/** No worker lives while time passes, so that nothing runs before a drain; but schedules fire at their times. */
+async function advanceByTicks(hf: AnyHoldfast, time: VirtualTime, ms: number): Promise<void> {
+  const until = time.now + ms;
+  for (;;) {
+    const next = await hf.schedules.tick();
+    if (next === null || next > until) break;
+    await time.advance(Math.max(0, next - time.now));
+  }
+  await time.advance(until - time.now);
 }
 
 /**
@@ -123,57 +136,5 @@ function closeInVirtualTime(hf: AnyHoldfast, time: VirtualTime): void {
       if (!isClosed && turns > 10) time.moveToNextTimer();
     }
     await closing;
-  };
-}
-
-/** Every job the store took, spawned ones included; and whether anything moves. */
-function noting(
-  store: Store,
-  { added, moved }: { readonly added: (job: NewJob) => void; readonly moved: () => void },
-): Store {
-  return {
-    ...store,
-    async insert(jobs, options) {
-      const results = await store.insert(jobs, options);
-      results.forEach((result, at) => {
-        if (result.outcome === "added") added(jobs[at]!);
-      });
-      moved();
-      return results;
-    },
-    async lease(request) {
-      const leased = await store.lease(request);
-      if (leased.jobs.length > 0) moved();
-      return leased;
-    },
-    async renew(renewals, leaseMs) {
-      // A step, a checkpoint, progress: the handler goes on.
-      if (renewals.some(({ updates }) => updates !== undefined)) moved();
-      return store.renew(renewals, leaseMs);
-    },
-    async settle(settlements) {
-      const results = await store.settle(settlements);
-      results.forEach((result, at) => {
-        if (result === "settled") settlements[at]!.spawn?.forEach(added);
-      });
-      moved();
-      return results;
-    },
-  };
-}
-
-function enqueuedJob(job: NewJob): EnqueuedJob {
-  return {
-    id: job.id,
-    type: job.type,
-    queue: job.queue,
-    group: job.group || null,
-    payload: decodeJson(job.payload),
-    priority: job.priority,
-    delayMs: job.delayMs,
-    runAt: job.runAt === null ? null : new Date(job.runAt),
-    maxAttempts: job.maxAttempts,
-    idempotencyKey: job.dedupe?.key ?? null,
-    tags: job.tags,
   };
 }

@@ -1,8 +1,9 @@
 /** Settings of queues, for people. They live in the store, and every process obeys them. */
 import { checkName } from "../../core/names.ts";
-import { checkObject, checkWhole, refuseUnknown } from "../../core/option-checks.ts";
+import { checkObject, checkOneOf, checkWhole, refuseUnknown } from "../../core/option-checks.ts";
 import type { LimitChange } from "../../core/line.ts";
 import { checkWhy } from "../../core/why-options.ts";
+import { OVERFLOWS, type Overflow, type Overflows } from "../overflow/overflow.ts";
 import { policiesOf, type ExtensionHost, type KeepRules } from "../../engine/extension.ts";
 
 /** Absent leaves as it is, null clears. */
@@ -18,6 +19,11 @@ export interface QueueSettingsPatch {
   readonly maxActivePerGroup?: number | null | undefined;
   /** An enqueue beyond this many waiting jobs is refused. */
   readonly maxWaiting?: number | null | undefined;
+  /**
+   * A new job while as many run, or are ready to, as `maxActive` or `maxActivePerGroup` let run: it waits (`"wait"`,
+   * the default), its enqueue is refused (`"reject"`), or the one that has run longest is asked to stop for it.
+   */
+  readonly overflow?: Overflow | null | undefined;
 }
 
 export interface QueueSettingsView {
@@ -27,6 +33,7 @@ export interface QueueSettingsView {
   readonly maxActive: number | null;
   readonly maxActivePerGroup: number | null;
   readonly maxWaiting: number | null;
+  readonly overflow: Overflow;
 }
 
 export interface SetOptions {
@@ -39,10 +46,12 @@ const MOST = 1_000_000_000;
 
 export class Queues {
   readonly #host: () => Promise<ExtensionHost>;
+  readonly #overflows: Overflows;
 
   /** `host` resolves once the store is open. */
-  constructor(host: () => Promise<ExtensionHost>) {
+  constructor(host: () => Promise<ExtensionHost>, overflows: Overflows) {
     this.#host = host;
+    this.#overflows = overflows;
   }
 
   /** Audited. In force for every process within seconds; limits at once. */
@@ -50,7 +59,7 @@ export class Queues {
     const name = checkName("queue", queue);
     checkPatch(settings);
     const why = checkWhy("queues.set", options);
-    const { keep } = settings;
+    const { keep, overflow } = settings;
     const host = await this.#host();
     const limits = LIMITS.filter((limit) => settings[limit] !== undefined);
     if (limits.length > 0) {
@@ -58,6 +67,7 @@ export class Queues {
       await host.lines.limit([{ queue: name, group: null, ...bounds } as LimitChange]);
     }
     if (keep !== undefined) await host.settings.keep(name, keep);
+    if (overflow !== undefined) await this.#overflows.set(name, overflow ?? "wait");
     const details = { ...settings };
     await host.audit({ action: "set queue", ...why, details }, { queue: name });
   }
@@ -65,22 +75,24 @@ export class Queues {
   async get(queue: string): Promise<QueueSettingsView> {
     const name = checkName("queue", queue);
     const host = await this.#host();
-    const [keep, { queue: state }] = await Promise.all([
+    const [overflow, keep, { queue: state }] = await Promise.all([
+      this.#overflows.of(name),
       host.settings.get(name),
       host.lines.lines(name, { limit: 1 }),
     ]);
     return {
       ...{ queue: name, keep, maxActive: state?.maxActive ?? null },
       maxActivePerGroup: state?.maxActivePerGroup ?? null,
-      maxWaiting: state?.maxWaiting ?? null,
+      ...{ maxWaiting: state?.maxWaiting ?? null, overflow },
     };
   }
 }
 
 function checkPatch(settings: QueueSettingsPatch): void {
   checkObject("queues.set", settings);
-  refuseUnknown("queues.set", settings, ["keep", ...LIMITS]);
-  const { keep } = settings;
+  refuseUnknown("queues.set", settings, ["keep", "overflow", ...LIMITS]);
+  const { keep, overflow } = settings;
+  if (overflow !== undefined && overflow !== null) checkOneOf("overflow", overflow, OVERFLOWS);
   if (keep !== undefined && keep !== null) {
     checkObject("keep", keep);
     refuseUnknown("keep", keep, ["succeeded", "dead", "cancelled"]);

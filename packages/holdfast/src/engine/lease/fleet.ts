@@ -81,6 +81,7 @@ export class Fleet {
   readonly #members = new Set<FleetMember>();
   /** Names of workers by queue, this process's own included. */
   #byQueue = new Map<string, readonly string[]>();
+  #processes: readonly string[] = [];
   #longestLeaseMs = DEFAULT_LEASE_MS;
   /** Asked at every call of the store. */
   #shortestOwnMs = DEFAULT_LEASE_MS;
@@ -115,6 +116,11 @@ export class Fleet {
   leave(member: FleetMember): void {
     this.#members.delete(member);
     this.#measureOwn();
+  }
+
+  /** The processes that had a worker when this one last looked, by id. */
+  get processes(): readonly string[] {
+    return this.#processes;
   }
 
   /** The longest lease of any live worker. */
@@ -183,6 +189,7 @@ export class Fleet {
   async look(): Promise<void> {
     const { processes, quieted, changed } = await this.#read();
     this.#heard(changed);
+    this.#processes = processes.map(({ id }) => id);
     const workers = processes.flatMap((process) => process.workers);
     this.#longestLeaseMs = Math.max(...workers.map(({ leaseMs }) => leaseMs), 0);
     if (workers.length === 0) this.#longestLeaseMs = DEFAULT_LEASE_MS;

@@ -7,6 +7,7 @@ import type {
   Progress,
   StoredJob,
 } from "../../core/job.ts";
+import { expiryOf, ownMeta } from "../../core/expiry.ts";
 import { decodeJson } from "../../core/json-text.ts";
 
 export interface JobListing {
@@ -31,6 +32,8 @@ export interface JobListing {
   readonly cancelAsked: boolean;
   readonly tags: readonly string[];
   readonly meta: Record<string, unknown> | null;
+  /** Past this it is cancelled instead of run; null: never. */
+  readonly expiresAt: Date | null;
   readonly idempotencyKey: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -99,7 +102,8 @@ export function jobListing(job: JobSummary): JobListing {
     progress: job.progress,
     cancelAsked: job.cancelAsked,
     tags: job.tags,
-    meta: job.meta === null ? null : (decodeJson(job.meta) as Record<string, unknown>),
+    meta: ownMeta(job.meta),
+    expiresAt: dateOrNull(expiryOf(job)),
     idempotencyKey: job.dedupeKey,
     createdAt: new Date(job.createdAt),
     updatedAt: new Date(job.updatedAt),

@@ -10,6 +10,7 @@ import {
 } from "../../core/contract.ts";
 import { DEFAULT_RETRY } from "../../core/backoff.ts";
 import { UnknownTypeError } from "../../core/errors.ts";
+import { withExpiry } from "../../core/expiry.ts";
 import { dedupeText } from "../../core/idempotency.ts";
 import type { DedupeKey, NewJob } from "../../core/job.ts";
 import { encodeJson, encodeStored } from "../../core/json-text.ts";
@@ -89,7 +90,8 @@ export class Composer {
     const type = typeof target === "string" ? target : target.type;
     const { runtime } = this.#options;
     const tags = options.tags ? checkTags(options.tags) : (contract?.tags ?? NO_TAGS);
-    const { meta, runAt } = options;
+    const { runAt } = options;
+    const meta = withExpiry(options.meta, options);
     const job: NewJob = {
       id: runtime.id(),
       queue: options.queue ?? contract!.queue,

@@ -174,8 +174,17 @@ export class Producer {
     );
   }
 
-  /** One promise for each job, and no more: a hundred callers at once wait for all of theirs. */
   #take(composed: ComposedJob): Promise<AnyReceipt> {
+    const refusal = this.#options.extensions.refuses(composed.job);
+    if (refusal === undefined) return this.#push(composed);
+    return refusal.then((error) => {
+      if (error) throw error;
+      return this.#push(composed);
+    });
+  }
+
+  /** One promise for each job, and no more: a hundred callers at once wait for all of theirs. */
+  #push(composed: ComposedJob): Promise<AnyReceipt> {
     return new Promise((resolve, reject) => {
       this.#inserts.push(composed.job, (error, taken) => {
         try {
@@ -207,7 +216,7 @@ export class Producer {
     if (!inline || !isSurelyAway(cause)) throw cause;
     // What it spawns goes the same way: to the store if that is back, else through the caller.
     const enqueue = (child: NewJob) =>
-      this.#take({ job: child, onDuplicate: "return", onConflict: "return" });
+      this.#push({ job: child, onDuplicate: "return", onConflict: "return" });
     const outcome = await inline.run(job, { cause, enqueue });
     const { id, queue, type } = job;
     return { id, status: "ran", queue, type, jobStatus: outcome.status, outcome };

@@ -7,6 +7,7 @@ import { jobLength } from "../../core/job-length.ts";
 import { checkTarget, type EnqueueOptions, type JobContract } from "../../core/contract.ts";
 import { LOG_LINE_BYTES, type NewJob } from "../../core/job.ts";
 import type { Jsonified } from "../../core/jsonified.ts";
+import { ownMeta } from "../../core/expiry.ts";
 import { decodeJson, encodeJson } from "../../core/json-text.ts";
 import { checkOptions } from "../../core/option-checks.ts";
 import type { Outcome } from "../../core/outcome.ts";
@@ -75,8 +76,7 @@ export class RunningJob<Payload = unknown, Result = unknown> extends AttemptFact
   }
 
   get meta(): Record<string, unknown> | null {
-    const { meta } = this.#attempt.job;
-    return meta === null ? null : (decodeJson(meta) as Record<string, unknown>);
+    return ownMeta(this.#attempt.job.meta);
   }
   /** What an earlier attempt saved last. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the handler knows what it saved

@@ -14,6 +14,7 @@ import {
   WorkerStoppedError,
   type HoldfastError,
 } from "../../core/errors.ts";
+import { expiryOf } from "../../core/expiry.ts";
 import { describeFailure } from "../../core/failure.ts";
 import { encodeJson } from "../../core/json-text.ts";
 import type { Outcome } from "../../core/outcome.ts";
@@ -30,6 +31,11 @@ export function decideBeforeRunning(job: LeasedJob, contract: JobContract): Outc
   }
   if (job.exhausted) {
     return endUnrun(job, "crashed", "its worker was lost in its last attempt");
+  }
+  const expiresAt = expiryOf(job);
+  // The fence has the store's clock at the lease, in microseconds: no other clock decides.
+  if (expiresAt !== null && job.fence / 1_000 > expiresAt) {
+    return { kind: "cancel", reason: "expired" };
   }
   return null;
 }

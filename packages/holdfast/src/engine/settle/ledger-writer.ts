@@ -73,7 +73,7 @@ export class LedgerWriter {
     const { runtime, logger } = this.#options;
     for (let tries = 1; this.home !== "nowhere"; tries += 1) {
       try {
-        return await this.#keep(entry);
+        return await this.record([entry]);
       } catch (error) {
         if (tries < NOTE_TRIES && isRetryable(error)) {
           await sleep(runtime, retryDelayMs(tries, runtime.random()));
@@ -88,10 +88,10 @@ export class LedgerWriter {
     }
   }
 
-  async #keep(entry: LedgerEntry): Promise<void> {
-    const { store } = this.#options;
-    if (this.home === "store") await store.ledger.append([entry]);
-    else await this.wait([entry]);
+  /** To the ledger, or to where entries wait for one elsewhere. Throws; again changes nothing. */
+  async record(entries: readonly LedgerEntry[]): Promise<void> {
+    if (this.home === "store") await this.append(entries);
+    else if (this.home === "elsewhere") await this.wait(entries);
   }
 
   /** Puts entries where they wait to be carried: beside the jobs, outside of the outbox. */

@@ -216,6 +216,14 @@ ${NOTE_BLOCKS}
   WHERE coalesce(u.code, 0) = 0
   ON CONFLICT (id) DO NOTHING;
   GET DIAGNOSTICS v_n = ROW_COUNT;
+  -- A job that was removed while this call waited for its id left its tombstone after the first look. The
+  -- caller tries again, and finds it.
+  IF v_n > 0 AND p_first <= (SELECT id FROM holdfast.gone ORDER BY id DESC LIMIT 1)
+    AND EXISTS (SELECT 1 FROM holdfast.gone g JOIN holdfast.job j ON j.id = g.id
+      WHERE g.id = ANY (p_id) AND g.forget_at > v_now AND j.seq = ANY (seqs))
+  THEN
+    RAISE EXCEPTION 'a job was removed meanwhile' USING ERRCODE = 'serialization_failure';
+  END IF;
 
   IF v_n < v_count THEN
     v_added := ARRAY(SELECT seq FROM holdfast.job WHERE seq = ANY (seqs));

@@ -48,6 +48,15 @@ export const reap = chapter("reap", {
     assert.deepEqual(await store.reap({ limit: 10 }), []);
   },
 
+  "a lease that a renewal made shorter runs out at its new end": async ({ store, place }) => {
+    await insertOne(store);
+    const leased = await takeOne(store, { leaseMs: LONG_MS });
+    assert.deepEqual(await store.reap({ limit: 10 }), []);
+    await renew(store, leased, undefined, SHORT_MS);
+    await place.advance(PASSED_MS);
+    assert.equal((await store.reap({ limit: 10 })).length, 1);
+  },
+
   "waiting, delayed and finished jobs are not reaped": async ({ store, place }) => {
     await insertOne(store);
     await settle(store, await takeOne(store, { leaseMs: SHORT_MS }), succeed());

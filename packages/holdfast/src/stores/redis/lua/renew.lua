@@ -12,6 +12,7 @@ while at < #ARGV do
   local starts, updates = arg() == '1', read_updates()
   local h = held_by(q, id, fence)
   if h then
+    if lease_until < h.lease_until then note_lease(q, lease_until) end
     h.lease_until, h.updated_at = lease_until, now
     redis.call('ZADD', q.a, lease_until, h.age .. id)
     if starts then unset(h, UNSTARTED) end
