@@ -3,7 +3,11 @@
  * running them, and the only way to have dead ones by the thousand.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import type { AdoptedJob } from "../packages/holdfast/src/core/job.ts";
+import {
+  ERROR_CATEGORIES,
+  type AdoptedJob,
+  type Failure,
+} from "../packages/holdfast/src/core/job.ts";
 import type { Store } from "../packages/holdfast/src/index.ts";
 import { adoptedJob } from "../packages/holdfast/src/testing/conformance/new-job.ts";
 import { JOB_TYPE, payloadOf } from "./payload.ts";
@@ -16,9 +20,12 @@ export interface Past {
   readonly status: "succeeded" | "dead";
   readonly count: number;
   readonly queueOf: (index: number) => string;
+  /** Dead ones died of so many faults; 0: of none that is known. */
+  readonly faults?: number | undefined;
 }
 
-export async function adoptPast(store: Store, { status, count, queueOf }: Past): Promise<void> {
+export async function adoptPast(store: Store, past: Past): Promise<void> {
+  const { status, count, queueOf, faults = 0 } = past;
   if (count === 0) return;
   await store.open();
   // Ids tell their millisecond: what is adopted next is newer.
@@ -32,6 +39,7 @@ export async function adoptPast(store: Store, { status, count, queueOf }: Past):
       type: JOB_TYPE,
       payload: JSON.stringify(payloadOf(index)),
       ...(status === "succeeded" ? { result: "null" } : {}),
+      ...(faults > 0 ? { error: failureOf(index % faults) } : {}),
     });
   const batch = store.batchItems ?? USUAL_BATCH;
   let from = 0;
@@ -46,4 +54,15 @@ export async function adoptPast(store: Store, { status, count, queueOf }: Past):
     }
   };
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, caller));
+}
+
+/** One fault in five categories by turns, as a person would meet them. */
+function failureOf(fault: number): Failure {
+  const category = ERROR_CATEGORIES[fault % ERROR_CATEGORIES.length] ?? "unknown";
+  return {
+    category,
+    message: `fault ${fault} of the other side`,
+    stack: null,
+    fingerprint: `fault-${fault}`,
+  };
 }

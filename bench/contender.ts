@@ -1,5 +1,5 @@
 /** A job system, or the raw loop, as the scenarios see it. Every measurement opens one in a process of its own. */
-import type { Store } from "../packages/holdfast/src/index.ts";
+import type { Holdfast, Store } from "../packages/holdfast/src/index.ts";
 import type { Payload } from "./payload.ts";
 
 export interface Contender {
@@ -21,6 +21,10 @@ export interface SessionSettings {
   readonly wrap?: (<Some extends object>(store: Some) => Some) | undefined;
   /** How many jobs run at once, where that is not `CONCURRENCY`. */
   readonly concurrency?: number | undefined;
+  /** Holdfast without what it does by default: the ledger of failures, the statistics. */
+  readonly without?: readonly ("ledger" | "stats")[] | undefined;
+  /** Every job fails once, and is tried again at once. */
+  readonly failsOnce?: boolean | undefined;
 }
 
 export interface Session {
@@ -34,6 +38,8 @@ export interface Session {
   limitGroups?(maxActive: number): Promise<void>;
   /** Holdfast's own: for what no peer has, and for filling it in the quickest way. */
   readonly store?: Store;
+  /** Holdfast itself: for what people ask it. */
+  readonly hf?: Holdfast;
   /** What it runs on and what it promises, read back from the open store wherever that is possible. */
   describe(): Promise<string>;
   close(): Promise<void>;

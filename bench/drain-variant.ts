@@ -21,9 +21,9 @@ const BEHIND = 2_000;
 const LEAST_BEHIND = 200;
 
 export function drainVariant(label: string, contender: string, options: DrainOptions): Variant {
-  const { prefill, keep = true } = options;
+  const { prefill, keep = true, without, failsOnce } = options;
   const measure = (bench: MeasureBench): Promise<Metrics> => measureDrain(bench, options);
-  return { label, contender, settings: { keep }, prefill, measure };
+  return { label, contender, settings: { keep, without, failsOnce }, prefill, measure };
 }
 
 /** What most drains are measured over. A slow contender gets a share of it, for as long a stretch. */

@@ -38,7 +38,8 @@ async function fillPast(session: Session, { queues = 0, past }: Prefill): Promis
   const queueOf = (index: number) => `other-${index}`;
   await adoptPast(store, { status: "succeeded", count: queues, queueOf });
   const ours = { queueOf: () => QUEUE };
-  await adoptPast(store, { status: "dead", count: past?.dead ?? 0, ...ours });
+  const { dead = 0, faults } = past ?? {};
+  await adoptPast(store, { status: "dead", count: dead, faults, ...ours });
   await adoptPast(store, { status: "succeeded", count: past?.newer ?? 0, ...ours });
 }
 

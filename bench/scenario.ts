@@ -52,7 +52,12 @@ export interface Prefill {
   /** So many other queues that each had one job, which is over. */
   readonly queues?: number;
   /** Further jobs that are dead, and then, newer than all of them, further jobs that succeeded. */
-  readonly past?: { readonly dead: number; readonly newer: number };
+  readonly past?: {
+    readonly dead: number;
+    readonly newer: number;
+    /** The dead ones died of so many faults. */
+    readonly faults?: number;
+  };
   /** Used in place instead of copied, because copying it would take longer than the measurement. */
   readonly inPlace?: boolean;
 }

@@ -6,7 +6,11 @@ import { fileURLToPath } from "node:url";
 const root = new URL("../", import.meta.url);
 const tsc = fileURLToPath(new URL("node_modules/typescript/bin/tsc", root));
 
-for (const name of readdirSync(new URL("packages", root))) {
+// The others use the library's types, so it is the first.
+const names = readdirSync(new URL("packages", root)).sort(
+  (a, b) => Number(b === "holdfast") - Number(a === "holdfast"),
+);
+for (const name of names) {
   const folder = new URL(`packages/${name}/`, root);
   // A file that was renamed or removed in src must not live on in the package.
   rmSync(new URL("dist", folder), { recursive: true, force: true });

@@ -27,25 +27,36 @@ export function holdfastOn<Door>(store: string, makeStore: MakeStore<Door>): Con
     name: "holdfast",
     setup: `one worker, concurrency ${CONCURRENCY}, everything else by default; keeps finished jobs`,
     missing: () => (existsSync(storeFile) ? null : "not built; `npm run build` does it"),
-    async open(place, { keep, wrap, concurrency }) {
+    async open(place, { keep, wrap, concurrency, without = [], failsOnce = false }) {
       const { Holdfast } = (await import(new URL("index.js", DIST).href)) as typeof frontDoor;
       const door = (await import(storeFile.href)) as Door;
       const own = makeStore(door, place);
       const hf = new Holdfast({
         store: wrap ? wrap(own) : own,
         ...(keep ? {} : { retention: { succeeded: { maxAgeMs: 0 } } }),
+        // Unsaid where it is the default: builds from before do not know the word.
+        ...(without.includes("ledger") ? { ledger: false as const } : {}),
+        ...(without.includes("stats") ? { stats: false } : {}),
       });
-      return { ...sessionOf(hf, concurrency ?? CONCURRENCY), store: own };
+      const session = sessionOf(hf, { concurrency: concurrency ?? CONCURRENCY, failsOnce });
+      return { ...session, store: own, hf };
     },
   };
 }
 
-function sessionOf(hf: frontDoor.Holdfast, concurrency: number): Omit<Session, "store"> {
+function sessionOf(
+  hf: frontDoor.Holdfast,
+  { concurrency, failsOnce }: { readonly concurrency: number; readonly failsOnce: boolean },
+): Omit<Session, "store"> {
   let handle: (payload: Payload) => void = () => {};
   const job = hf.define({
     type: JOB_TYPE,
     queue: QUEUE,
-    run: ({ payload }: { readonly payload: unknown }) => handle(payload as Payload),
+    ...(failsOnce ? { retry: { baseMs: 0, jitter: 0 } } : {}),
+    run({ payload, attempt }: { readonly payload: unknown; readonly attempt: number }) {
+      if (failsOnce && attempt === 1) throw new Error("the other side does not answer");
+      handle(payload as Payload);
+    },
   });
   return {
     async enqueue(payload) {

@@ -3,6 +3,7 @@ import { capped, groups, held, waiting } from "./backlog.ts";
 import { drain } from "./drain.ts";
 import { bulk, enqueue } from "./enqueue.ts";
 import { latency } from "./latency.ts";
+import { failures } from "./failures.ts";
 import { pages } from "./pages.ts";
 import { processes } from "./processes.ts";
 import { queues } from "./queues.ts";
@@ -31,4 +32,5 @@ export const MONGODB_SCENARIOS: readonly Scenario[] = [
   held,
   queues,
   pages,
+  failures,
 ];

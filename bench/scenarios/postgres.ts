@@ -4,6 +4,7 @@ import { drain } from "./drain.ts";
 import { bulk, enqueue } from "./enqueue.ts";
 import { idle } from "./idle.ts";
 import { latency } from "./latency.ts";
+import { failures } from "./failures.ts";
 import { pages } from "./pages.ts";
 import { pinned } from "./pinned.ts";
 import { processes } from "./processes.ts";
@@ -52,6 +53,7 @@ export const POSTGRES_SCENARIOS: readonly Scenario[] = [
   held,
   queues,
   pages,
+  failures,
   processes(0.8),
   beside,
   pinned,

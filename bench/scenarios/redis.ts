@@ -3,6 +3,7 @@ import { capped, groups, held, waiting } from "./backlog.ts";
 import { drain } from "./drain.ts";
 import { bulk, enqueue } from "./enqueue.ts";
 import { latency } from "./latency.ts";
+import { failures } from "./failures.ts";
 import { pages } from "./pages.ts";
 import { processes } from "./processes.ts";
 import { queues } from "./queues.ts";
@@ -35,5 +36,6 @@ export const REDIS_SCENARIOS: readonly Scenario[] = [
   held,
   queues,
   pages,
+  failures,
   processes(0.8),
 ];

@@ -3,6 +3,7 @@ import { drain } from "./drain.ts";
 import { bulk, enqueue } from "./enqueue.ts";
 import { latency, latencyAcross } from "./latency.ts";
 import { memory } from "./memory.ts";
+import { failures } from "./failures.ts";
 import { pages } from "./pages.ts";
 import { processes } from "./processes.ts";
 import { queues } from "./queues.ts";
@@ -41,6 +42,7 @@ export const SQLITE_SCENARIOS: readonly Scenario[] = [
   held,
   queues,
   pages,
+  failures,
   // One writer at a time: processes take turns, and turns cost.
   processes(0.6),
   memory,

@@ -18,6 +18,8 @@ export interface ChaosOptions extends StrikeCounts {
   readonly recoveryMs: number;
   /** How soon every worker must take a new job after it can reach the store again. */
   readonly healMs: number;
+  /** How long the server keeps a transaction open whose client is gone. */
+  readonly transactionMs: number;
   /** On average between two strikes. */
   readonly spacingMs: number;
   /** A lease of a second may be lost to a busy machine alone. */
@@ -28,7 +30,7 @@ export interface ChaosOptions extends StrikeCounts {
 
 type Settings = Omit<
   ChaosOptions,
-  keyof StrikeCounts | "store" | "seed" | "healMs" | "transactions"
+  keyof StrikeCounts | "store" | "seed" | "healMs" | "transactions" | "transactionMs"
 >;
 
 /** Four processes, a lease as everybody has it, a few minutes. */
@@ -65,14 +67,17 @@ export function defaultsFor(
   store: ChaosStoreName,
   { isQuick }: { readonly isQuick: boolean },
 ): Omit<ChaosOptions, "seed"> {
-  const { full, quick, healMs, transactions } = chaosPlan(store);
-  if (!isQuick) return { store, ...FULL, ...full, healMs, transactions: transactions?.full ?? 0 };
+  const { full, quick, healMs, transactions, transactionMs = 0 } = chaosPlan(store);
+  if (!isQuick) {
+    const within = { transactions: transactions?.full ?? 0, transactionMs };
+    return { store, ...FULL, ...full, healMs, ...within };
+  }
   const isServer = quick.outages > 0;
   const settings = { ...QUICK, ...(isServer && QUICK_SERVER) };
   const recoveryMs = settings.recoveryMs * QUICK_PATIENCE;
   return {
     ...{ store, ...settings, ...quick, recoveryMs, healMs: healMs * QUICK_PATIENCE },
-    transactions: transactions?.quick ?? 0,
+    ...{ transactions: transactions?.quick ?? 0, transactionMs },
   };
 }
 

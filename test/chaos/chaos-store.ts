@@ -58,6 +58,8 @@ export interface ChaosPlan {
   readonly healMs: number;
   /** Of a hundred jobs so many settle in a transaction of their handler. */
   readonly transactions?: { readonly full: number; readonly quick: number };
+  /** How long the server keeps a transaction open whose client is gone. Default: not at all. */
+  readonly transactionMs?: number;
 }
 
 const NONE_OF_SOME = { commitKills: 0, failovers: 0, moves: 0 };
@@ -119,8 +121,9 @@ const STORES = {
       quick: { ...ON_SERVERS.quick, restarts: 0 },
       // From the election on.
       healMs: 10_000,
-      // In the quick run once a job that was settled in a transaction is over with it.
-      transactions: { full: 5, quick: 0 },
+      transactions: { full: 5, quick: 5 },
+      // 20 s, and it looks every ten.
+      transactionMs: 30_000,
     },
   },
 } satisfies Record<string, { load: () => Promise<ChaosStore>; plan: ChaosPlan }>;

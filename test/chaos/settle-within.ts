@@ -19,6 +19,7 @@ export async function settleWithin(
   const transaction = await transactions.begin();
   try {
     const result: ChaosResult = { by: witness.by, fence };
+    witness.saw({ what: "within", id, fence });
     await job.settleWithin(transaction.tx, { result });
     await pause(payload.ms, undefined, { signal: job.signal });
     // What was settled in a transaction that is rolled back must not be settled.

@@ -67,6 +67,8 @@ type WorkerSaw =
       readonly kept: readonly FenceRef[];
       readonly lost: readonly FenceRef[];
     }
+  /** From here on a transaction may have the job. */
+  | { readonly what: "within"; readonly id: string; readonly fence: number }
   | { readonly what: "settling"; readonly jobs: readonly Settling[] }
   | { readonly what: "settled"; readonly askedAt: number; readonly jobs: readonly Settled[] }
   /** Expired leases that it put back, and whose they were. */

@@ -61,7 +61,11 @@ export function witnessedStore(store: Store, witness: Witness): Store {
       const jobs = settlements.map(({ id, fence, outcome }) => ({ id, fence, kind: outcome.kind }));
       witness.saw({ what: "settling", jobs });
       const [results, askedAt] = await watch("settle", () => store.settle(settlements));
-      const settled = jobs.map((job, at) => ({ ...job, answer: results[at]! }));
+      const settled = jobs.flatMap((job, at) => {
+        const answer = results[at]!;
+        // It is asked again.
+        return answer === "busy" ? [] : [{ ...job, answer }];
+      });
       witness.saw({ what: "settled", askedAt, jobs: settled });
       return results;
     },

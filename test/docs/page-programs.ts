@@ -24,7 +24,7 @@ export async function programsOf(root: string, path: string): Promise<PageProgra
     const last = programs.at(-1);
     if (name !== undefined) {
       programs.push({ page, file: name, text: block, isPart: true });
-    } else if (/^import .+ from "holdfast/m.test(block)) {
+    } else if (/^import .+ from "@?holdfast/m.test(block)) {
       const file = `program-${programs.length}.ts`;
       programs.push({ page, file, text: block, isPart: false });
     } else {

@@ -48,6 +48,25 @@ const WALLS: readonly { claim: string; file: string; code: string; rule: string 
   ),
 
   wall(
+    "the server does not import a store",
+    "packages/server/src/a.ts",
+    `import "holdfast/sqlite";`,
+  ),
+  wall(
+    "the server does not import the library's rooms",
+    "packages/server/src/b.ts",
+    `import "../../holdfast/src/core/job.ts";`,
+  ),
+  open("the server imports the library", "packages/server/src/c.ts", `import "holdfast";`),
+
+  wall(
+    "the command line does not reach into the library",
+    "packages/cli/src/a.ts",
+    `import "../../holdfast/src/index.ts";`,
+  ),
+  open("the command line imports an entry", "packages/cli/src/b.ts", `import "holdfast/env";`),
+
+  wall(
     "engine does not import a store",
     "packages/holdfast/src/engine/a.ts",
     `import "../stores/sqlite/index.ts";`,

@@ -10,12 +10,16 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { writePackageFiles } from "../../scripts/package-files.ts";
+import { publishedManifest, writePackageFiles } from "../../scripts/package-files.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const LIBRARY = join(ROOT, "packages/holdfast");
+const SERVER = join(ROOT, "packages/server");
 const BROUGHT_ALONG = [
   "zod",
+  "hono",
+  "@hono",
+  "jose",
   "pg",
   "ioredis",
   "mongodb",
@@ -78,6 +82,8 @@ async function installInto(base: string): Promise<InstalledPackage> {
     await symlink(join(ROOT, "node_modules", name), join(folder, "node_modules", name), "junction");
   }
 
+  await installServer({ base, staged, folder, tsc });
+
   return {
     folder,
     staged,
@@ -89,6 +95,34 @@ async function installInto(base: string): Promise<InstalledPackage> {
 }
 
 /** npm as in a shell of a user. */
+/** Beside the library, as it would be published; what it depends on is brought along. */
+async function installServer(at: {
+  readonly base: string;
+  readonly staged: string;
+  readonly folder: string;
+  readonly tsc: string;
+}): Promise<void> {
+  const home = join(at.folder, "node_modules/@holdfast/server");
+  await mkdir(home, { recursive: true });
+  const config = join(at.base, "tsconfig.server.json");
+  await writeFile(
+    config,
+    JSON.stringify({
+      extends: join(SERVER, "tsconfig.build.json"),
+      compilerOptions: {
+        ...{ rootDir: join(SERVER, "src"), outDir: join(home, "dist") },
+        typeRoots: [join(ROOT, "node_modules/@types")],
+        // The library as it was just built, not what an earlier build has left.
+        paths: { holdfast: [join(at.staged, "dist/index.d.ts")] },
+      },
+      include: [join(SERVER, "src")],
+      exclude: [join(SERVER, "src/**/*.test.ts")],
+    }),
+  );
+  await must(run(process.execPath, [at.tsc, "-p", config], { cwd: ROOT }));
+  await writeFile(join(home, "package.json"), publishedManifest(join(SERVER, "package.json")));
+}
+
 export function npm(args: readonly string[], options: RunOptions & { cwd: string }): Promise<Ran> {
   // npm's own scripts set npm_* for the outer project; a user's shell has none of them.
   const env = Object.fromEntries(

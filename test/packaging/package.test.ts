@@ -16,6 +16,9 @@ const ENTRIES = {
   "holdfast/redis": "redisStore",
   "holdfast/mongodb": "mongodbStore",
   "holdfast/connect": "connect",
+  "holdfast/doctor": "checkStore",
+  "holdfast/env": "optionsFromEnv",
+  "holdfast/move": "moveJobs",
   "holdfast/testing": "testHoldfast",
   "holdfast/conformance": "storeConformance",
 } as const;
@@ -47,6 +50,24 @@ describe("the published package", () => {
       const code = `const { ${name} } = require("${entry}"); console.log(typeof ${name});`;
       const ran = await installed.node(["--input-type=commonjs", "-e", code]);
       expect(ran).toEqual({ code: 0, stdout: "function\n", stderr: "" });
+    });
+  }
+
+  for (const [entry, name] of [
+    ["@holdfast/server", "createServer"],
+    ["@holdfast/server/classic", "classic"],
+  ]) {
+    it(`${entry} can be imported and required beside it`, async () => {
+      const ran = await installed.node([
+        ...["--input-type=module", "-e"],
+        `import { ${name} } from "${entry}"; console.log(typeof ${name});`,
+      ]);
+      expect(ran).toEqual({ code: 0, stdout: "function\n", stderr: "" });
+      const required = await installed.node([
+        ...["--input-type=commonjs", "-e"],
+        `console.log(typeof require("${entry}").${name});`,
+      ]);
+      expect(required).toEqual({ code: 0, stdout: "function\n", stderr: "" });
     });
   }
 

@@ -190,6 +190,8 @@ async function answerOf(operation: Plain, store: Store, moment: Moment): Promise
       return store.ledger.count(resolve.ledgerFilter(operation.filter, moment), operation.upTo);
     case "ledger.amend":
       return store.ledger.amend(operation.amendments);
+    case "ledger.remove":
+      return store.ledger.remove(operation.amendments.map(({ id }) => id));
     case "ledger.trim": {
       const { kind, olderThanMs, keep, limit } = operation;
       return store.ledger.trim({ kind, olderThanMs, keep, limit });

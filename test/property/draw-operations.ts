@@ -184,6 +184,7 @@ function keeping(draw: Draw): Weighted<Operation>[] {
     { weight: 2, arbitrary: is(draw, "ledger.append", { entries }) },
     { weight: 1, arbitrary: is(draw, "ledger.read", { filter, limit }) },
     { weight: 1, arbitrary: is(draw, "ledger.amend", { amendments }) },
+    { weight: 1, arbitrary: is(draw, "ledger.remove", { amendments }) },
     {
       weight: 1,
       arbitrary: is(draw, "ledger.trim", { kind, olderThanMs, keep, limit }),

@@ -194,6 +194,7 @@ export type Operation =
       readonly keep: number | null;
       readonly limit: number;
     }
+  | { readonly verb: "ledger.remove"; readonly amendments: readonly Amendment[] }
   | { readonly verb: "ledger.count"; readonly filter: DrawnLedgerFilter; readonly upTo: number }
   | { readonly verb: "records.read"; readonly keys: readonly string[] }
   | { readonly verb: "records.swap"; readonly swaps: readonly DrawnSwap[] }

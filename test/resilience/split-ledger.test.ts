@@ -6,7 +6,12 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Holdfast, type Receipt, type Store } from "../../packages/holdfast/src/index.ts";
+import {
+  Holdfast,
+  PermanentError,
+  type Receipt,
+  type Store,
+} from "../../packages/holdfast/src/index.ts";
 import { JOB_STORES, serverOf, type OutageServer } from "./outage-servers.ts";
 
 /** Nobody waits for it here but the reader of a run that was asked to be long. */
@@ -108,4 +113,50 @@ describe.each(JOB_STORES)("jobs in $name with a ledger in PostgreSQL", (kind) =>
     await jobs.resume();
     expect(await jobsInLedger()).toHaveLength(all.length);
   });
+
+  it(
+    "locks are with the ledger, which says after a flush what cannot be replayed",
+    LONG,
+    async () => {
+      const split = new Holdfast({ store: store(jobs.url), ledger: kept() });
+      let ran = 0;
+      const once = split.define({
+        ...{ type: "once", queue: "split", lock: { key: "once", scope: () => "all" } },
+        run: () => void (ran += 1),
+      });
+      const dies = split.define({
+        ...{ type: "dies", queue: "split" },
+        run() {
+          throw new PermanentError("no");
+        },
+      });
+      const worker = await split.work();
+      await split.waitFor(await once.enqueue(null));
+      const dead = await dies.enqueue(null);
+      await split.waitFor(dead);
+      const failuresOf = async () =>
+        (await split.failures.list({ jobId: dead.id, withJobs: true })).failures;
+      await expect.poll(failuresOf, { timeout: 20_000 }).toMatchObject([{ job: "dead" }]);
+      await expect
+        .poll(async () => (await split.locks.list()).locks, { timeout: 20_000 })
+        .toMatchObject([{ key: "once", state: "completed" }]);
+
+      if (kind.empty) await kind.empty(jobs.url);
+      else for (const { id } of (await split.jobs({ queue: "split" })).jobs) await split.remove(id);
+      expect(await failuresOf()).toMatchObject([{ type: "dies", job: "gone" }]);
+      await expect(split.retry(dead.id)).rejects.toThrow(/cannot be replayed/);
+      // What is done is known, though the job that did it is gone.
+      expect(await split.waitFor(await once.enqueue(null))).toMatchObject({
+        ...{ status: "succeeded", result: { skipped: "already_completed" } },
+      });
+      expect(ran).toBe(1);
+      await worker.stop();
+      await split.close();
+    },
+  );
+
+  /** The ledger that all tests read stays open. */
+  function kept(): Store {
+    return { ...ledger, close: async () => {} };
+  }
 });

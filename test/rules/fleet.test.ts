@@ -32,6 +32,21 @@ describe.each(STORES)("a fleet on %s", (name) => {
     expect(await first.hf.workers.list()).toEqual([]);
   });
 
+  it("a record says what runs, and how its process is doing", async () => {
+    const working = world.process();
+    working.hf.handle("long", () => new Promise(() => {}));
+    await working.hf.work({ queues: ["mail"], concurrency: 30 });
+    const jobs = Array.from({ length: 25 }, () => ({ type: "long", payload: null, queue: "mail" }));
+    await working.hf.enqueueAll(jobs);
+    await world.advance(6_000);
+    const [listed] = await working.hf.workers.list();
+    expect(listed?.active).toBe(25);
+    expect(listed?.running).toHaveLength(20);
+    expect(listed?.running[0]).toMatchObject({ type: "long" });
+    // Virtual time has no loop that could be late.
+    expect(listed).toMatchObject({ loopDelayMs: null, memoryBytes: null });
+  });
+
   it("a worker that is quieted from afar leases nothing until it is resumed", async () => {
     const working = world.process({ ledger: "store" });
     const ops = world.process({ ledger: "store" });

@@ -69,6 +69,7 @@ export function intercepted(
   const short = (name: unknown): string => String(name).replace(/^holdfast_/, "");
   return {
     databaseName: db.databaseName,
+    client: db.client,
     createCollection: (name, options) => db.createCollection(name, options),
     command(command, options) {
       const run = (): Promise<Document> => db.command(command, options);

@@ -73,14 +73,21 @@ export interface ReplicaSet extends TestServer {
 export async function startReplicaSet({
   nodes: count,
   root,
+  parameters = {},
 }: {
   readonly nodes: number;
+  /** Of the server, as `--setParameter` takes them. */
+  readonly parameters?: Readonly<Record<string, string | number>>;
   /** Where its data are. Default: wherever that is quick. */
   readonly root?: string;
 }): Promise<ReplicaSet> {
   const { folder, mongod, from } = await prepared(root);
   const nodes: Node[] = [];
-  const args = ["--replSet", SET_NAME, "--oplogSize", "256"];
+  const set = Object.entries(parameters).flatMap(([name, to]) => [
+    "--setParameter",
+    `${name}=${to}`,
+  ]);
+  const args = ["--replSet", SET_NAME, "--oplogSize", "256", ...set];
   try {
     for (let index = 0; index < count; index++) {
       nodes.push(await Node.start({ mongod, folder: join(folder, String(index)), args }));

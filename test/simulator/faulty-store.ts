@@ -113,6 +113,7 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
       count: (filter, upTo) => wire.send("ledger.count", () => inner.ledger.count(filter, upTo)),
       amend: (amendments) => wire.send("ledger.amend", () => inner.ledger.amend(amendments)),
       trim: (request) => wire.send("ledger.trim", () => inner.ledger.trim(request)),
+      remove: (ids) => wire.send("ledger.remove", () => inner.ledger.remove(ids)),
     },
     records: {
       read: (keys) => wire.send("records.read", () => inner.records.read(keys)),

@@ -181,6 +181,7 @@ export function spiedStore(real: () => Store, options: SpyOptions): Store {
       count: (filter, upTo) => real().ledger.count(filter, upTo),
       amend: (amendments) => real().ledger.amend(amendments),
       trim: (request) => real().ledger.trim(request),
+      remove: (ids) => real().ledger.remove(ids),
       async append(entries) {
         const answers = await done(real().ledger.append(entries));
         for (const { id } of entries) judge.book.entries.add(id);

@@ -110,3 +110,29 @@ export async function testKit(): Promise<void> {
   const [job] = t.enqueued(sendEmail);
   expectType<string | undefined>()(job?.payload.at, true);
 }
+
+export function locked(): void {
+  const hf = new Holdfast({ store });
+  hf.define({
+    type: "snapshot",
+    payload: z.object({ companyId: z.string(), on: z.string().transform((t) => new Date(t)) }),
+    lock: {
+      key: "snapshot",
+      scope: (p, job) => {
+        expectType<Date>()(p.on, true);
+        return `${p.companyId}:${job.createdAt.getFullYear()}`;
+      },
+      owner: (p) => p.companyId,
+    },
+    run: (job) => job.payload.companyId,
+  });
+  hf.define({
+    type: "plain",
+    lock: { key: "plain", scope: (p: { id: string }) => p.id },
+    run: (job) => job.payload,
+  });
+  // @ts-expect-error -- a scope is a text
+  defineJob({ type: "bad", lock: { key: "bad", scope: () => 7 } });
+  // @ts-expect-error -- a lock needs a scope
+  defineJob({ type: "bad", lock: { key: "bad" } });
+}

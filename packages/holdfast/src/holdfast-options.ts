@@ -1,5 +1,7 @@
 /** What `new Holdfast` takes, checked and completed. */
 import type { AlertOptions } from "./control/alerts/alert-options.ts";
+import type { Archive } from "./control/archive/archive-dead.ts";
+import { DEFAULT_RETRY, MAX_ATTEMPTS } from "./core/backoff.ts";
 import { isContract } from "./core/contract.ts";
 import { InvalidOptionError } from "./core/errors.ts";
 import type { LedgerStore } from "./core/ledger.ts";
@@ -8,6 +10,7 @@ import type { RedactOptions } from "./core/redact.ts";
 import type { Store } from "./core/store.ts";
 import type { EngineOptions } from "./engine/create-engine.ts";
 import type { ExtensionFactory } from "./engine/extension.ts";
+import { checkWorkOptions, type WorkOptions } from "./engine/lease/work-options.ts";
 import { stderrLogger, type Logger } from "./engine/logger.ts";
 import type { RetentionOptions } from "./engine/retention.ts";
 import { noStore } from "./engine/no-store.ts";
@@ -31,10 +34,21 @@ export interface Settings<Jobs extends readonly AnyContract[]> {
   readonly alerts?: AlertOptions | undefined;
   readonly logger?: Logger | undefined;
   readonly retention?: RetentionOptions | undefined;
+  /**
+   * Where dead jobs go before retention removes them: `{ file }`, a line of JSON each, or a function. One that
+   * fails keeps the jobs.
+   */
+  readonly archive?: Archive | undefined;
   /** Default 1 MiB. */
   readonly maxPayloadBytes?: number | undefined;
+  /** Attempts of types that name none. Default 5. */
+  readonly maxAttempts?: number | undefined;
+  /** What `hf.work` does unless it is told otherwise. */
+  readonly work?: WorkOptions | undefined;
   /** Your own name for the code that runs, for people who look at the fleet. */
   readonly appVersion?: string | undefined;
+  /** Counts how attempts end and how long they take, for `hf.stats`. Default true. */
+  readonly stats?: boolean | undefined;
   /** Clock, timers, chance and ids; for tests and simulations. */
   readonly runtime?: Runtime | undefined;
   /** @internal */
@@ -76,7 +90,8 @@ export type HoldfastOptions<
 
 const OPTIONS = [
   ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
-  ...["appVersion", "redact", "alerts", "runtime", "extensions"],
+  ...["maxAttempts", "work"],
+  ...["appVersion", "redact", "alerts", "archive", "stats", "runtime", "extensions"],
 ];
 const MAX_SPOOLED = 100_000;
 const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
@@ -85,7 +100,7 @@ const MOST_PAYLOAD_BYTES = 3 * 1024 * 1024;
 
 export function checkHoldfastOptions(
   options: HoldfastOptions<readonly AnyContract[], Resilience | undefined>,
-): EngineOptions {
+): EngineOptions & { readonly stats: boolean } {
   checkOptions("new Holdfast", options, OPTIONS);
   const { store, ledger, resilient } = options;
   const isInline = resilient === "inline";
@@ -106,13 +121,20 @@ export function checkHoldfastOptions(
     jobs,
     logger,
     retention: options.retention,
+    archivesDead: checkArchive(options.archive),
     redact: checkRedact(options.redact),
     maxPayloadBytes: checkWhole(
       "maxPayloadBytes",
       options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES,
       { min: 1, max: MOST_PAYLOAD_BYTES },
     ),
+    maxAttempts: checkWhole("maxAttempts", options.maxAttempts ?? DEFAULT_RETRY.maxAttempts, {
+      min: 1,
+      max: MAX_ATTEMPTS,
+    }),
+    work: checkWork(options.work),
     appVersion: checkVersion(options.appVersion),
+    stats: checkStats(options.stats),
     runtime: options.runtime ?? systemRuntime(),
   };
 }
@@ -150,10 +172,22 @@ function checkLogger(logger: unknown): void {
   );
 }
 
+/** Judged now, not when a worker starts. */
+function checkWork(work: WorkOptions | undefined): WorkOptions {
+  if (work === undefined) return {};
+  checkWorkOptions(work, ["default"]);
+  return work;
+}
+
 function checkVersion(version: unknown): string | null {
   if (version === undefined) return null;
   if (typeof version === "string" && version !== "" && version.length <= 100) return version;
   throw new InvalidOptionError("appVersion is a text of 1 to 100 characters, for example 2.4.1");
+}
+
+function checkStats(stats: unknown): boolean {
+  if (stats === undefined || typeof stats === "boolean") return stats !== false;
+  throw new InvalidOptionError("stats is true or false");
 }
 
 function checkRedact(redact: RedactOptions = {}): RedactOptions {
@@ -165,6 +199,14 @@ function checkRedact(redact: RedactOptions = {}): RedactOptions {
     throw new InvalidOptionError("redact.value is a function: (value) => what may be shown");
   }
   return redact;
+}
+
+function checkArchive(archive: Archive | undefined): boolean {
+  if (archive === undefined) return false;
+  if (typeof archive === "function") return true;
+  checkOptions("archive", archive, ["file"]);
+  if (typeof archive.file === "string" && archive.file !== "") return true;
+  throw new InvalidOptionError('archive is { file: "dead.jsonl" }, or a function that takes jobs');
 }
 
 function checkLedger(ledger: unknown, hasStore: boolean): void {

@@ -11,15 +11,21 @@ import { ClosedError, InvalidOptionError } from "./core/errors.ts";
 import { checkGrace, checkObject } from "./core/option-checks.ts";
 import { checkAlerts } from "./control/alerts/alert-options.ts";
 import { Alerts } from "./control/alerts/alerts.ts";
+import { archiveDead } from "./control/archive/archive-dead.ts";
 import { DeadLetters } from "./control/dead-letters/dead-letters.ts";
 import { Failures } from "./control/failures/failures.ts";
-import { resolveRetried } from "./control/failures/resolve-entries.ts";
+import { retryJob } from "./control/failures/retry-job.ts";
 import { failureEntries } from "./control/failures/failure-entries.ts";
+import { Gates } from "./control/gates/gates.ts";
+import { Locks } from "./control/locks/locks.ts";
 import { operationsExtension } from "./control/operations/carry-on.ts";
-import { Operations } from "./control/operations/operations.ts";
+import { Operations, type Operation } from "./control/operations/operations.ts";
 import { Overflows } from "./control/overflow/overflow.ts";
 import { Queues } from "./control/queues/queues.ts";
 import { Schedules, type ScheduleOptions } from "./control/schedules/schedules.ts";
+import { AppRecords } from "./control/records/app-records.ts";
+import { statsExtension } from "./control/stats/stats-extension.ts";
+import { Stats, type StatsQuery, type StatsView } from "./control/stats/stats.ts";
 import { Workers } from "./control/workers/workers.ts";
 import type { StandardSchema } from "./core/standard-schema.ts";
 import type { StoreInfo } from "./core/store.ts";
@@ -62,12 +68,14 @@ import type {
 } from "./engine/typed-jobs.ts";
 import {
   checkWorkOptions,
+  withDefaults,
   type WorkOptions,
   type WorkSettings,
 } from "./engine/lease/work-options.ts";
 import { Worker } from "./engine/lease/worker.ts";
 import { useMiddleware, type Middleware } from "./middleware.ts";
 import { RELAY, RELAY_TO_LEDGER } from "./engine/settle/relay.ts";
+import { toolsOf, type Tools } from "./tools.ts";
 
 export type { HoldfastOptions } from "./holdfast-options.ts";
 
@@ -96,10 +104,19 @@ export class Holdfast<
   readonly deadLetters: DeadLetters;
   /** What people are told without asking. */
   readonly alerts: Alerts;
+  /** Execution locks: which work runs, or is done and does not run again. */
+  readonly locks: Locks;
   /** The same thing done to many jobs; it survives its process. */
   readonly operations: Operations;
   /** Rules that make jobs at their times. */
   readonly schedules: Schedules;
+  /** Rates, cooldowns and breakers that hold jobs and calls back. */
+  readonly gates: Gates;
+  /** Small shared state of the application, changed by compare-and-set. */
+  readonly records: AppRecords;
+  readonly #stats: Stats;
+  /** What servers and command lines need besides. */
+  readonly tools: Tools;
   #opening: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -107,7 +124,7 @@ export class Holdfast<
     checkNode();
     const checked = checkHoldfastOptions(options);
     this.#engine = createEngine(checked, () => this.#ready());
-    const { ledgerWriter } = this.#engine;
+    const { ledgerWriter, hasStore } = this.#engine;
     const host = async () => (await this.#ready(), this.#engine.host);
     const hasLedger = ledgerWriter.home !== "nowhere";
     const has = { store: checked.hasStore, ledger: hasLedger };
@@ -116,19 +133,34 @@ export class Holdfast<
     const { appVersion } = checked;
     this.schedules = new Schedules(host, { engine: this.#engine.host, appVersion });
     const overflows = new Overflows(this.#engine.host);
+    this.gates = new Gates(this.#engine.host, () => this.#opening ?? this.#ready());
+    this.locks = new Locks(this.#engine, () => this.#ready());
+    const counting = hasStore && checked.stats ? statsExtension(this.#engine.host) : null;
     extend(this.#engine, [
       ...(hasLedger ? [failureEntries] : []),
       ...(checked.hasStore ? [this.alerts.extension] : []),
       (own) => operationsExtension(own, { stopped }),
       () => this.schedules.extension,
       () => overflows.extension,
+      // A job that a gate holds back takes no lock.
+      () => this.gates.extension,
+      () => this.locks.keeper,
+      ...(options.archive ? [archiveDead(options.archive)] : []),
+      ...(counting ? [() => counting] : []),
       ...(options.extensions ?? []),
     ]);
+    const { maxPayloadBytes } = checked;
+    this.tools = toolsOf(this.#engine, { ready: () => this.#ready(), maxPayloadBytes });
     this.workers = new Workers(host);
     this.queues = new Queues(host, overflows);
     this.operations = new Operations(host);
-    this.deadLetters = new DeadLetters(host, { operations: this.operations, appVersion });
-    this.failures = new Failures(async () => (await this.#ledgerReady(), this.#engine.host));
+    this.deadLetters = new DeadLetters(host, { ...checked, operations: this.operations });
+    this.records = new AppRecords(async () => (refuseInOpenTransaction(), await host()).records);
+    this.#stats = new Stats({
+      ...{ ready: () => this.#ready(), host: this.#engine.host, ledgerHome: ledgerWriter.home },
+      store: async () => counting?.store(),
+    });
+    this.failures = new Failures(async () => (await this.#ledgerReady(), this.#engine.host), host);
   }
 
   /** A contract and its handler in one. */
@@ -229,7 +261,8 @@ export class Holdfast<
 
   /** Starts a worker; resolves when it is claiming. */
   async work(options: WorkOptions = {}): Promise<Worker> {
-    const checked = checkWorkOptions(options, this.#engine.registry.handledQueues());
+    const { registry, work } = this.#engine;
+    const checked = checkWorkOptions(withDefaults(options, work), registry.handledQueues());
     // Where there is no store, this says so.
     await this.info();
     const worker = await this.#start(checked);
@@ -312,16 +345,15 @@ export class Holdfast<
   }
   /** A dead or cancelled job runs again, with its history; any other is refused. */
   retry(id: string, options: RetryOptions = {}): Promise<"retried" | "refused"> {
-    return this.#operate(async (operator) => {
-      const before = await operator.retry(id, options);
-      if (before === null) return "refused";
-      await resolveRetried(this.#engine, before, options);
-      return "retried";
-    });
+    return this.#operate((operator) => retryJob(this.#engine, operator, { id, options }));
   }
   /** Forgets a job and frees its idempotency key; one that runs is refused. */
   remove(id: string, options?: WhyOptions): Promise<"removed" | "refused"> {
     return this.#operate((operator) => operator.remove(id, options));
+  }
+  /** A tenant: jobs, ledger entries and locks of a group, by an operation. */
+  erase(target: { readonly group: string }, options?: WhyOptions): Promise<Operation> {
+    return this.operations.erase(target, options);
   }
   /** Holds a queue or a group of it; running jobs go on. */
   pause(target: LineTarget, options?: PauseOptions): Promise<void> {
@@ -338,6 +370,11 @@ export class Holdfast<
   async ledger(query: LedgerQuery = {}): Promise<LedgerEntries> {
     await this.#ledgerReady();
     return readLedger(this.#engine, query);
+  }
+
+  /** What the fleet did lately, and what waits now. */
+  stats(query: StatsQuery = {}): Promise<StatsView> {
+    return this.#stats.read(query);
   }
 
   /** Does this process do its work? For a readiness probe: it asks nobody and answers at once. */
@@ -364,6 +401,12 @@ export class Holdfast<
     return this.#engine.store.info();
   }
 
+  /** The clock that decides about due times and leases. */
+  async storeTime(): Promise<Date> {
+    await this.#ready();
+    return new Date(await this.#engine.store.now());
+  }
+
   /** Stops the workers, waits for what is on its way, closes the store. May be called again. */
   async close(options: { readonly graceMs?: number } = {}): Promise<void> {
     checkGrace("close", options);
@@ -380,6 +423,7 @@ export class Holdfast<
       this.#engine.inline?.close(options.graceMs ?? GRACE_MS),
       ...[...this.#workers].map((worker) => worker.stop(options)),
     ]);
+    await this.gates.close();
     await closeEngine(this.#engine);
   }
 

@@ -6,8 +6,29 @@
 export { Holdfast } from "./any-holdfast.ts";
 export type { HoldfastOptions, Resilience } from "./holdfast-options.ts";
 export type { Middleware } from "./middleware.ts";
+export type { Actor, AuditNote, KnownType, Tools } from "./tools.ts";
+export type { Records, StoredRecord, Swap, SwapResult } from "./core/records.ts";
 export type { QueueSettingsPatch, QueueSettingsView, SetOptions } from "./control/queues/queues.ts";
-export type { FailuresPage, FailuresQuery, FailureView } from "./control/failures/failures.ts";
+export type {
+  AppRecord,
+  AppRecordsPage,
+  AppSwap,
+  AppSwapResult,
+} from "./control/records/app-records.ts";
+export type {
+  Durations,
+  FailingType,
+  FinishedCounts,
+  StatsPoint,
+  StatsQuery,
+  StatsView,
+} from "./control/stats/stats.ts";
+export type {
+  FailuresCountQuery,
+  FailuresPage,
+  FailuresQuery,
+  FailureView,
+} from "./control/failures/failures.ts";
 export type {
   DeadLettersPage,
   DeadLettersQuery,
@@ -40,6 +61,13 @@ export type {
   PlanOptions,
   StartOptions,
 } from "./control/operations/operations.ts";
+export type { AcquireOptions, GateView, HeldReason } from "./control/gates/gates.ts";
+export type {
+  BreakerOptions,
+  GateOptions,
+  GateTarget,
+  RateOptions,
+} from "./control/gates/gate-options.ts";
 export type {
   RunsPage,
   RunsQuery,
@@ -48,7 +76,11 @@ export type {
   SchedulesQuery,
 } from "./control/schedules/schedules.ts";
 export type { RunView } from "./control/schedules/run-view.ts";
-export type { RedactOptions } from "./core/redact.ts";
+export type { LocksPage, LocksQuery, LockView } from "./control/locks/locks.ts";
+export { isSkipped, type SkippedResult } from "./control/locks/skipped-result.ts";
+export type { LockedJob, LockOptions } from "./core/lock-options.ts";
+export type { Archive } from "./control/archive/archive-dead.ts";
+export { Redactor, type RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
 export type { AttemptView as AttemptContext } from "./engine/extension.ts";
@@ -93,6 +125,7 @@ export type { Worker } from "./engine/lease/worker.ts";
 export {
   ClosedError,
   DuplicateJobError,
+  GateNotFoundError,
   HoldfastError,
   IdempotencyConflictError,
   InlineRefusedError,
@@ -105,6 +138,9 @@ export {
   JobTimeoutError,
   KeyBusyError,
   LeaseLostError,
+  LockNotFoundError,
+  LockScopeError,
+  MoveRefusedError,
   NotInTransactionError,
   OperationNotFoundError,
   OperationStateError,

@@ -98,6 +98,9 @@ export class CaseOf {
   saved(at: number, by: string, fence: number, row: number): this {
     return this.#saw(at, by, { what: "saved", id: "id1", fence, row });
   }
+  within(at: number, by: string, id: string, fence: number): this {
+    return this.#saw(at, by, { what: "within", id, fence });
+  }
   stalled(by: string, from: number, to: number): this {
     return this.#saw(to, by, { what: "stalled", from });
   }
@@ -177,7 +180,7 @@ export class CaseOf {
       lines.push({ at: 1_000_000, by: "harness", what: "terminate", to });
       lines.push({ at: 1_000_001, by: "harness", what: "exited", to, code: 0, signal: null });
     }
-    const times = { leaseMs: LEASE_MS, recoveryMs: 12_000, healMs: 5_000 };
+    const times = { leaseMs: LEASE_MS, recoveryMs: 12_000, healMs: 5_000, transactionMs: 0 };
     const settings = { ...times, forgiveStalls: false, damage: [] };
     return judge({ lines, stored: this.#stored, ...settings, ...options });
   }

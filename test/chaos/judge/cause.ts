@@ -78,11 +78,12 @@ function wasTakenBack(job: JobStory, lease: Lease, at: number): boolean {
 /**
  * What happened to a worker after it had let go of a job did not take it away. It lets go when its
  * own clock says that the lease is over; a handler may need longer to hear of it. What a handler had
- * brought to an end is kept beyond that, for the store to come back.
+ * brought to an end is kept beyond that, for the store to come back. And one that is in a transaction
+ * trusts that: no other worker can have the job before it ends.
  */
 function untilLetGo({ leaseMs }: Evidence, job: JobStory, { fence, span }: Ending): Span {
   const run = job.runs.find((one) => one.fence === fence);
-  if (run?.how === "returned" || run?.how === "threw") return span;
+  if (run?.isWithin || run?.how === "returned" || run?.how === "threw") return span;
   const lease = leaseOf(job, fence);
   const trustedUntil = lease ? lastTrusted(lease, leaseMs) : Infinity;
   return { from: span.from, to: Math.min(span.to, trustedUntil) };

@@ -41,6 +41,8 @@ export interface Run extends FenceRef {
   readonly row: number;
   endAt: number | null;
   how: "returned" | "threw" | "aborted" | null;
+  /** It may have left a transaction open that has the job. */
+  isWithin?: true;
   /** It asked to settle before it had ended: in a transaction of its own. */
   settlesWithin?: true;
 }
@@ -145,6 +147,11 @@ function jobStories(
           if (lease) lease.reapedAt ??= at;
         }
         break;
+      case "within": {
+        const run = runs.get(refOf(line));
+        if (run) run.isWithin = true;
+        break;
+      }
       case "settling":
         for (const ref of line.jobs) {
           const run = runs.get(refOf(ref));

@@ -308,6 +308,33 @@ describe("stale workers", () => {
   });
 });
 
+describe("a job that a killed worker had in an open transaction", () => {
+  it("runs again because of the kill, also if its lease had ended by then", () => {
+    const file = () => oneRun().killed(15_000, "w1").runAgain(30_000);
+    expect(file().rules({ transactionMs })).toContain("duplicated, unexplained");
+    expect(file().within(110, "w1", "id1", 10).rules({ transactionMs })).toEqual([]);
+  });
+
+  function recovered(at: number): CaseOf {
+    return oneRun()
+      .killed(9_000, "w1")
+      .reaped(at, "w2", "id1", "w1")
+      .runAgain(at + 1);
+  }
+  const transactionMs = 30_000;
+
+  it("may be out of reach until the server ends the transaction, and no longer", () => {
+    const late = "recovered too late";
+    expect(recovered(40_000).rules({ transactionMs })).toContain(late);
+    expect(recovered(40_000).within(110, "w1", "id1", 10).rules({ transactionMs })).toEqual([]);
+    expect(recovered(40_000).within(110, "w1", "id1", 10).rules()).toContain(late);
+    // The server is silent when it ends.
+    const silent = recovered(56_000).within(110, "w1", "id1", 10).outage(30_000, 45_000, "silent");
+    expect(silent.rules({ transactionMs })).not.toContain(late);
+    expect(recovered(52_000).within(110, "w1", "id1", 10).rules({ transactionMs })).toEqual([late]);
+  });
+});
+
 describe("steps and saves", () => {
   function twoRuns(row: number): CaseOf {
     const file = oneRun().killed(9_000, "w1");

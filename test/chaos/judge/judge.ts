@@ -24,6 +24,8 @@ export interface CaseFile {
   readonly recoveryMs: number;
   /** How soon every worker must take a new job after it can reach the store again. */
   readonly healMs: number;
+  /** How long the server keeps a transaction open whose client is gone. */
+  readonly transactionMs: number;
   readonly forgiveStalls: boolean;
 }
 
@@ -46,7 +48,10 @@ export function judge(file: CaseFile): Verdict {
   const duplicated = judgeDuplicated(evidence, file);
   const stale = judgeStale(evidence);
   const counters = judgeCounters(evidence, file);
-  const recovery = judgeRecovery(evidence, { boundMs: file.recoveryMs });
+  const recovery = judgeRecovery(evidence, {
+    boundMs: file.recoveryMs,
+    transactionMs: file.transactionMs,
+  });
   const healed = judgeHealed(evidence, { boundMs: file.healMs });
   const processes = judgeProcesses(evidence);
   const damage = file.damage.map((text): Finding => ({ rule: "store damaged", text }));

@@ -6,6 +6,8 @@
  * The promise is one lease plus two seconds, and it has conditions. The clock stands still
  *  - while nobody could write to the store: a process was stopped with its write lock, or the
  *    server was away;
+ *  - while the server keeps a transaction open whose client was killed, if that has the job: then its
+ *    holder's jobs beside it must be put back, and this one when the server has ended the transaction;
  *  - once the lease is over, until somebody is there who may reap: a worker that has been in touch
  *    with the store for one lease length, and goes on for the second that a reaper takes.
  */
@@ -37,7 +39,14 @@ export interface Times {
 /** A reaper looks about every second. */
 const REAP_MS = 1_200;
 
-export function judgeRecovery(evidence: Evidence, { boundMs }: { boundMs: number }): Recovery {
+export interface RecoveryOptions {
+  readonly boundMs: number;
+  /** How long the server keeps a transaction open whose client is gone. */
+  readonly transactionMs: number;
+}
+
+export function judgeRecovery(evidence: Evidence, options: RecoveryOptions): Recovery {
+  const { boundMs, transactionMs } = options;
   const findings: Finding[] = [];
   const leasable: number[] = [];
   const leased: number[] = [];
@@ -55,7 +64,11 @@ export function judgeRecovery(evidence: Evidence, { boundMs }: { boundMs: number
       if (lease.settle !== null && lease.settle.answer !== "lost") continue;
       // A reaper that is killed itself may not have told: then the next lease tells.
       const leasableAt = Math.min(lease.reapedAt ?? Infinity, next.at);
-      const stoodStillMs = expectedAt(killedAt) - killedAt - evidence.leaseMs;
+      const isWithin = job.runs.some(({ fence, isWithin: is }) => fence === lease.fence && is);
+      // The lease is over long before the transaction is.
+      const heldBackMs = isWithin ? Math.max(0, transactionMs - evidence.leaseMs) : 0;
+      const expected = expectedAt(killedAt + heldBackMs);
+      const stoodStillMs = expected - killedAt - evidence.leaseMs;
       const outOfReachMs = leasableAt - killedAt;
       const judgedMs = outOfReachMs - stoodStillMs;
       (stoodStillMs > 0 ? delayed : leasable).push(outOfReachMs);

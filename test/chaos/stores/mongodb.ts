@@ -9,22 +9,26 @@ import { monotonicMs } from "../witness.ts";
 const NODES = 3;
 const DATABASE = "chaos";
 const WRITE_PATIENCE_MS = 150;
+/** A server that fell silent is given up after seconds. The driver's own are 30 s and 10 s. */
+const PATIENCE = { connectTimeoutMS: 3_000, heartbeatFrequencyMS: 2_000 };
+/** The server ends what a dead client left open; it looks every half of this. Handlers take 16 s at most. */
+const PARAMETERS = { transactionLifetimeLimitSeconds: 20 };
 const HEAL_DEADLINE_MS = 60_000;
 /** As the server numbers them. */
 const PRIMARY = 1;
 const SECONDARY = 2;
 
 export const mongodb: ChaosStore = {
-  start: async () => startOn(await startReplicaSet({ nodes: NODES })),
+  start: async () => startOn(await startReplicaSet({ nodes: NODES, parameters: PARAMETERS })),
   open: (url) => mongodbStore({ url }),
   openWithTransactions,
 };
 
-/** A session is good only for what was made of its own client. */
+/** The store has a client of its own, and the handlers have theirs, as the guide has it. */
 function openWithTransactions(url: string): ChaosTransactions {
-  const client = new MongoClient(url, { writeConcern: { w: "majority" } });
+  const client = new MongoClient(url, { writeConcern: { w: "majority" }, ...PATIENCE });
   return {
-    store: mongodbStore({ db: client.db() }),
+    store: mongodbStore({ url }),
     async begin() {
       const tx = client.startSession();
       tx.startTransaction();

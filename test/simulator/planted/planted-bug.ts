@@ -14,6 +14,7 @@ import {
   append,
   countEntries,
   read,
+  removeEntries,
   trim,
 } from "../../../packages/holdfast/src/stores/memory/ledger.ts";
 import { hold, limit, lines } from "../../../packages/holdfast/src/stores/memory/lines.ts";
@@ -108,6 +109,7 @@ function storeOf(state: MemoryState, options: BackingOptions): Store {
       amend: verb(amend),
       count: verb(countEntries),
       trim: verb(trim),
+      remove: verb(removeEntries),
     },
     records: { read: verb(readRecords), swap: verb(swap), scan: verb(scan) },
   };

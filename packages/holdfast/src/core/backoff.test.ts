@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { backoffMs, checkRetry, DEFAULT_RETRY, type RetryPolicy } from "./backoff.ts";
+import { attemptsOr, backoffMs, checkRetry, DEFAULT_RETRY, type RetryPolicy } from "./backoff.ts";
 import { InvalidOptionError } from "./errors.ts";
 
 const MIDDLE = 0.5;
@@ -88,9 +88,15 @@ describe("backoffMs", () => {
 });
 
 describe("checkRetry", () => {
+  it("tells attempts that a type names from those it does not", () => {
+    expect(attemptsOr(checkRetry({ maxAttempts: 5 }), 3)).toBe(5);
+    expect(attemptsOr(checkRetry({ baseMs: 10 }), 3)).toBe(3);
+    expect(attemptsOr(checkRetry(undefined), 3)).toBe(3);
+  });
+
   it("fills in the defaults", () => {
     expect(checkRetry(undefined)).toEqual(DEFAULT_RETRY);
-    expect(checkRetry({})).toEqual(DEFAULT_RETRY);
+    expect(checkRetry({})).toEqual({ ...DEFAULT_RETRY, attemptsByDefault: true });
     expect(checkRetry({ maxAttempts: 3, baseMs: undefined })).toEqual({
       ...DEFAULT_RETRY,
       maxAttempts: 3,

@@ -30,6 +30,8 @@ export type RetryPolicy = {
 /** A policy with every number filled in. */
 export interface ResolvedRetry {
   readonly maxAttempts: number;
+  /** `maxAttempts` was not named, so what the Holdfast says counts. */
+  readonly attemptsByDefault?: true;
   readonly baseMs: number;
   readonly factor: number;
   readonly maxMs: number;
@@ -82,9 +84,16 @@ export function checkRetry(policy: RetryPolicy | undefined): ResolvedRetry {
     factor,
     maxMs,
     jitter,
+    ...(policy.maxAttempts === undefined && { attemptsByDefault: true as const }),
     ...(delaysMs === undefined ? {} : { delaysMs: Object.freeze([...delaysMs]) }),
     ...(delay === undefined ? {} : { delay }),
   });
+}
+
+/** How many attempts a policy names, or else what is the default here. */
+export function attemptsOr(retry: ResolvedRetry, fallback: number): number {
+  const isDefault = retry === DEFAULT_RETRY || retry.attemptsByDefault === true;
+  return isDefault ? fallback : retry.maxAttempts;
 }
 
 /**

@@ -24,6 +24,7 @@ describe("defineJob", () => {
       classify: null,
       maxCrashes: 3,
       onOutage: "abort",
+      lock: null,
       tags: [],
       of: expect.any(Function),
     });

@@ -8,6 +8,7 @@ import { checkPolicy, type EnqueueOptions } from "./enqueue-options.ts";
 import { InvalidOptionError } from "./errors.ts";
 import type { ErrorCategory } from "./job.ts";
 import type { StoredResult } from "./jsonified.ts";
+import { checkLock, type LockOptions, type ResolvedLock } from "./lock-options.ts";
 import { checkName, checkTags } from "./names.ts";
 import {
   checkFunction,
@@ -45,6 +46,11 @@ export type ReturnedOf<Schema extends StandardSchema | undefined> = Schema exten
   ? InferInput<Schema>
   : unknown;
 
+/** What its handler gets. */
+type HandledPayload<Schema extends StandardSchema | undefined> = Schema extends StandardSchema
+  ? InferOutput<Schema>
+  : unknown;
+
 /** What `defineJob` takes. */
 export interface JobOptions<
   Type extends string = string,
@@ -78,6 +84,8 @@ export interface JobOptions<
    * says waits for the store; for the length of a partition two may then run at once.
    */
   readonly onOutage?: "abort" | "continue" | undefined;
+  /** Work of one owner, key and scope runs once at a time, and not again once it is done. */
+  readonly lock?: LockOptions<HandledPayload<PayloadSchema>> | undefined;
   readonly tags?: readonly string[] | undefined;
   /** What a person should do when jobs of this type die: alerts show it. */
   readonly guidance?: string | undefined;
@@ -108,6 +116,7 @@ export interface JobContract<
   readonly classify: Classify | null;
   readonly maxCrashes: number;
   readonly onOutage: "abort" | "continue";
+  readonly lock: ResolvedLock | null;
   readonly tags: readonly string[];
   readonly guidance: string | null;
   readonly link: string | null;
@@ -142,6 +151,7 @@ const OPTIONS = [
   "classify",
   "maxCrashes",
   "onOutage",
+  "lock",
   "tags",
   "guidance",
   "link",
@@ -201,6 +211,7 @@ export function defineJob(options: JobOptions): JobContract {
       max: 1000,
     }),
     onOutage: checkOneOf("onOutage", options.onOutage ?? "abort", ["abort", "continue"]),
+    lock: checkLock(options.lock),
     tags: Object.freeze(checkTags(options.tags ?? [])),
     guidance: options.guidance === undefined ? null : checkGuidance(options.guidance),
     link: options.link === undefined ? null : checkLink(options.link),

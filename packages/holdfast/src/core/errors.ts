@@ -125,6 +125,11 @@ export class OperationNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_OPERATION_NOT_FOUND";
 }
 
+/** There is no gate of this name. */
+export class GateNotFoundError extends HoldfastError {
+  readonly code = "HOLDFAST_GATE_NOT_FOUND";
+}
+
 export class PresetNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_PRESET_NOT_FOUND";
 }
@@ -132,6 +137,12 @@ export class PresetNotFoundError extends HoldfastError {
 /** The operation is in a state that does not allow it. */
 export class OperationStateError extends HoldfastError {
   readonly code = "HOLDFAST_OPERATION_STATE";
+}
+
+/** A store cannot be moved as it is: it runs jobs, or jobs keep coming. */
+export class MoveRefusedError extends HoldfastError {
+  readonly code = "HOLDFAST_MOVE_REFUSED";
+  override readonly isRetryable = true;
 }
 
 export class ScheduleNotFoundError extends HoldfastError {
@@ -145,6 +156,10 @@ export class ScheduleInCodeError extends HoldfastError {
 
 export class WorkerNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_WORKER_NOT_FOUND";
+}
+
+export class LockNotFoundError extends HoldfastError {
+  readonly code = "HOLDFAST_LOCK_NOT_FOUND";
 }
 
 export class WaitTimeoutError extends HoldfastError {
@@ -257,6 +272,11 @@ export class StepError extends HoldfastError {
 
 export class SpawnLimitError extends HoldfastError {
   readonly code = "HOLDFAST_SPAWN_LIMIT";
+}
+
+/** `scope` or `owner` of a contract's lock threw, or gave no text of 1 to 512 characters. */
+export class LockScopeError extends HoldfastError {
+  readonly code = "HOLDFAST_LOCK_SCOPE";
 }
 
 /** Thrown by a handler: the job is dead at once, whatever attempts are left. */

@@ -155,6 +155,8 @@ export interface JobSummary {
 }
 
 export interface StoredJob extends JobSummary {
+  /** Of `dedupeKey`: how long it blocks; null if there is none. */
+  readonly keyLifetime: KeyLifetime | null;
   readonly checkpoint: string | null;
   /** In the order they finished. */
   readonly steps: readonly Step[];

@@ -83,6 +83,8 @@ export interface Ledger {
   count(filter: LedgerFilter, upTo: number): Promise<number>;
   /** Removes at most `limit` entries of a kind that are past either bound, oldest first; answers how many. */
   trim(request: TrimRequest): Promise<number>;
+  /** Forgets these entries, as if they had never been; answers how many were there. */
+  remove(ids: readonly string[]): Promise<number>;
 }
 
 export interface TrimRequest {

@@ -5,7 +5,8 @@
 import { InvalidNameError } from "./errors.ts";
 import { hasControl, show } from "./text.ts";
 
-export type NameKind = "queue" | "type" | "group" | "owner" | "preset" | "schedule";
+export type NameKind =
+  "queue" | "type" | "group" | "owner" | "preset" | "schedule" | "gate" | "lock";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/;
 
@@ -28,11 +29,18 @@ const ARTICLE: Record<NameKind, string> = {
   owner: "the owner of a hold",
   preset: "a preset",
   schedule: "a schedule",
+  gate: "a gate",
+  lock: "a lock",
 };
 
 /** An idempotency key: the caller's own words, so almost anything printable. */
 export function checkKey(value: unknown): string {
   return checkLabel("an idempotency key", value, MAX_KEY_CHARS);
+}
+
+/** The key of an application's record: its own words, too. */
+export function checkRecordKey(value: unknown): string {
+  return checkLabel("the key of a record", value, MAX_KEY_CHARS);
 }
 
 /** Without repetitions, in the order given. */
@@ -48,7 +56,8 @@ export function checkTags(value: unknown): readonly string[] {
   return [...tags];
 }
 
-function checkLabel(what: string, value: unknown, maxChars: number): string {
+/** The caller's own words: almost anything printable. */
+export function checkLabel(what: string, value: unknown, maxChars: number): string {
   if (typeof value !== "string") {
     throw new InvalidNameError(`${what} must be a string, not ${show(value)}`);
   }

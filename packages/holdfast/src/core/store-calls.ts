@@ -136,7 +136,11 @@ export interface Renewal extends LeaseRef {
   readonly starts?: boolean;
 }
 
-export type RenewResult = "kept" | "lost" | "cancel";
+/**
+ * `busy`: it is kept, and what the renewal carries is not written, because an open transaction of a caller has
+ * the job. The caller asks again.
+ */
+export type RenewResult = "kept" | "lost" | "cancel" | "busy";
 
 export interface Settlement extends LeaseRef {
   readonly outcome: Outcome;
@@ -150,7 +154,8 @@ export interface Settlement extends LeaseRef {
   readonly discard?: boolean;
 }
 
-export type SettleResult = "settled" | "lost";
+/** `busy`: an open transaction of a caller has the job, nothing is written. The caller asks again. */
+export type SettleResult = "settled" | "lost" | "busy";
 
 export interface ReapedJob {
   readonly id: string;

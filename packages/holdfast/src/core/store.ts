@@ -102,7 +102,8 @@ export interface Store {
    * job's last settle changes nothing and answers `settled`, also when a later attempt has begun or
    * the job is gone (for `info().remembersMs`). Spawned jobs ignore `maxWaiting`; one that is a
    * duplicate or a conflict is dropped and noted in its parent's log. The outcome comes before the
-   * spawned jobs: a child may take the `until-finished` key its parent just freed.
+   * spawned jobs: a child may take the `until-finished` key its parent just freed. A job that an open
+   * transaction of a caller has may be answered `busy`: it keeps no other of the call waiting.
    */
   settle(settlements: readonly Settlement[]): Promise<SettleResult[]>;
   /**
@@ -210,6 +211,11 @@ export interface StoreInfo {
   readonly transactions: boolean;
   /** An open caller's transaction keeps every other writer of the database waiting. */
   readonly transactionBlocksWriters: boolean;
+  /**
+   * A job that an open caller's transaction has can be renewed, and no call waits for it. So its lease lasts
+   * if the server loses the transaction. Absent: it is not renewed until the transaction has ended.
+   */
+  readonly renewsInTransactions?: boolean;
   readonly wakeups: "process" | "processes";
   readonly counts: "exact" | "approximate";
   /** Is one `insert` call all or none, or each job for itself? */

@@ -1,8 +1,8 @@
 /** What a Holdfast is made of, put together. Each part has its own file and knows only what it needs. */
-import { DEFAULT_RETRY } from "../core/backoff.ts";
 import { itemOptions, type JobContract } from "../core/contract.ts";
 import { ClosedError } from "../core/errors.ts";
 import type { LedgerStore } from "../core/ledger.ts";
+import { putRecord } from "../core/put-record.ts";
 import { Redactor, type RedactOptions } from "../core/redact.ts";
 import type { Store } from "../core/store.ts";
 import { Chores } from "./chores.ts";
@@ -10,6 +10,7 @@ import { Events } from "./events.ts";
 import type { Chore, ExtensionFactory, ExtensionHost } from "./extension.ts";
 import { Extensions } from "./extensions.ts";
 import { Fleet } from "./lease/fleet.ts";
+import type { WorkOptions } from "./lease/work-options.ts";
 import type { Logger } from "./logger.ts";
 import { Operator } from "./operate/operator.ts";
 import { Waiter } from "./operate/waiter.ts";
@@ -26,12 +27,14 @@ import { UnknownTypes } from "./run/unknown-types.ts";
 import { waitAtMost, type Runtime } from "./runtime.ts";
 import { LedgerWriter } from "./settle/ledger-writer.ts";
 import type { AnyContract } from "./typed-jobs.ts";
-import { trimLedger, upkeep } from "./upkeep.ts";
+import { ARCHIVES, trimLedger, upkeep } from "./upkeep.ts";
 import { WatchedStore } from "./watched-store.ts";
 
 /** Of a payload, in an entry of the ledger. */
 const ENTRY_PAYLOAD = 16 * 1024;
 const SMALL_ENTRY_PAYLOAD = 2 * 1024;
+/** An archive that was not heard of for so long is none any more. */
+const ARCHIVES_MS = 7 * 86_400_000;
 
 /** What the front door makes of its options. */
 export interface EngineOptions {
@@ -45,8 +48,14 @@ export interface EngineOptions {
   readonly jobs: readonly AnyContract[];
   readonly logger: Logger;
   readonly retention: RetentionOptions | undefined;
+  /** Dead jobs are archived before they go. */
+  readonly archivesDead: boolean;
   readonly redact: RedactOptions;
   readonly maxPayloadBytes: number;
+  /** Of types that name none. */
+  readonly maxAttempts: number;
+  /** What a worker does unless it is told otherwise. */
+  readonly work: WorkOptions;
   readonly appVersion: string | null;
   readonly runtime: Runtime;
 }
@@ -65,6 +74,8 @@ export interface Engine {
   readonly host: ExtensionHost;
   readonly pipeline: Pipeline;
   readonly retention: Retention;
+  /** What a worker does unless it is told otherwise. */
+  readonly work: WorkOptions;
   /** What the store says of queues, over what this process's code says. */
   readonly settings: QueueSettings;
   readonly composer: Composer;
@@ -92,7 +103,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
   const redactor = new Redactor(options.redact, (error) => {
     logger.error("the redactor threw: everything it was given is hidden", { error });
   });
-  const registry = new Registry();
+  const registry = new Registry(options.maxAttempts);
   for (const contract of options.jobs) registry.addContract(contract as JobContract);
   const events = new Events(logger);
   const extensions = new Extensions({ runtime, logger });
@@ -114,7 +125,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     ...{ store, runtime, composer, ready, spooler, inline, events, extensions },
   });
   const operator = new Operator({ store, runtime, registry, ledgerWriter, maxPayloadBytes });
-  const retention = new Retention(options.retention);
+  const retention = new Retention(options.retention, { archivesDead: options.archivesDead });
   const settings = new QueueSettings({
     ...{ records: store.records, fleet, logger, retention },
     declared: options.retention,
@@ -129,6 +140,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
   });
   return {
     ...{ watched, store, hasStore, runtime, logger, registry, events, extensions, pipeline },
+    work: options.work,
     ...{
       retention,
       settings,
@@ -143,7 +155,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     },
     host: hostOf({
       ...{ store, runtime, logger, registry, settings, retention, ledgerWriter, fleet, operator },
-      ...{ redactor, events, chores, composer },
+      ...{ redactor, events, chores, composer, extensions },
     }),
     waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
   };
@@ -156,13 +168,13 @@ export function extend(engine: Engine, factories: readonly ExtensionFactory[]): 
 
 function hostOf(
   parts: Pick<Engine, "store" | "runtime" | "logger" | "settings" | "retention"> &
-    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator"> &
-    Pick<Engine, "events" | "chores" | "composer"> & {
+    Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator" | "chores" | "composer"> &
+    Pick<Engine, "extensions" | "events"> & {
       readonly redactor: Redactor;
     },
 ): ExtensionHost {
   const { store, runtime, logger, registry, settings, retention, redactor } = parts;
-  const { ledgerWriter, fleet, operator, events, chores, composer } = parts;
+  const { ledgerWriter, fleet, operator, events, chores, composer, extensions } = parts;
   // What a store keeps in memory is dear.
   const isInMemory = () => ledgerWriter.home === "store" && store.info().usedMemoryBytes != null;
   return {
@@ -176,9 +188,16 @@ function hostOf(
       return composed instanceof Promise ? composed.then(({ job }) => job) : composed.job;
     },
     record: (entries) => ledgerWriter.record(entries),
-    attemptsOf: (type) => (registry.get(type)?.contract.retry ?? DEFAULT_RETRY).maxAttempts,
+    hooksChanged: () => extensions.changed(),
+    attemptsOf: (type) => registry.attemptsOf(registry.get(type)?.contract),
     hasLedger: ledgerWriter.home !== "nowhere",
+    archivedPolicies: async () => {
+      await settings.obey();
+      await putRecord(store.records, ARCHIVES, { value: "true", ttlMs: ARCHIVES_MS });
+      return retention.archived;
+    },
     ledger: (call) => ledgerWriter.ask(call),
+    lastingRecords: (call) => ledgerWriter.askRecords(call),
     entryTime: () => ledgerWriter.now(),
     entryPayloadBytes: () => (isInMemory() ? SMALL_ENTRY_PAYLOAD : ENTRY_PAYLOAD),
     trimLedger: async (kind) => {
@@ -194,9 +213,10 @@ const LAST_ENTRIES_MS = 1_000;
 
 /** After the workers have stopped: lets what is on its way arrive, then closes the stores. */
 export async function closeEngine(engine: Engine): Promise<void> {
-  const { producer, spooler, waiter, store, ledgerWriter, runtime, chores } = engine;
+  const { producer, spooler, waiter, store, ledgerWriter, runtime, chores, extensions } = engine;
   chores.close();
   await producer.idle();
+  await extensions.closing();
   await spooler?.close();
   waiter.close(new ClosedError("this Holdfast was closed while you waited"));
   await store.close();

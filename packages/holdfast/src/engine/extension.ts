@@ -16,7 +16,7 @@ import type { Ledger, LedgerEntry } from "../core/ledger.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { Records } from "../core/records.ts";
 import type { Redactor } from "../core/redact.ts";
-import type { InsertResult, Store, StoreInfo } from "../core/store.ts";
+import type { InsertResult, Retention, Store, StoreInfo } from "../core/store.ts";
 import type { Chores } from "./chores.ts";
 import type { Events } from "./events.ts";
 import type { Fleet } from "./lease/fleet.ts";
@@ -74,10 +74,15 @@ export interface AttemptView {
 
 export interface Extension {
   readonly name: string;
-  /** Asked once per type: no hook, no wait for types it does not concern. Default: all. */
+  /** Asked once per type (see `hooksChanged`): no hook, no wait for types it does not concern. Default: all. */
   applies?(contract: JobContract): boolean;
-  /** Before a lease: how many jobs of this queue may be asked for now. Undefined: as many as wanted. */
-  admit?(queue: string, wanted: number): Admission | undefined | Promise<Admission | undefined>;
+  /**
+   * Before a lease: how many jobs of this queue may be asked for now. Undefined: as many as wanted. May come
+   * and go: a lease without any costs what it costs without extensions.
+   */
+  readonly admit?:
+    | ((queue: string, wanted: number) => Admission | undefined | Promise<Admission | undefined>)
+    | undefined;
   /** What came of an admission. `unsure`: the worker cannot know how many were leased. */
   leased?(queue: string, granted: number, taken: number | "unsure"): void;
   /** After the lease, before the handler: an outcome ends the attempt without it. */
@@ -97,6 +102,8 @@ export interface Extension {
   refuses?(job: NewJob): undefined | Promise<HoldfastError | undefined>;
   /** What became of an enqueue of this process. */
   enqueued?(job: NewJob, answer: InsertResult): void;
+  /** The workers have stopped and the store is about to close: the last moment to store something. */
+  closing?(): Promise<void>;
   readonly chores?: readonly Chore[];
 }
 
@@ -115,6 +122,8 @@ export interface ExtensionHost {
   readonly runtime: Runtime;
   readonly logger: Logger;
   readonly records: Records;
+  /** Records that must be true after the jobs are gone: with a ledger elsewhere, there. */
+  readonly lastingRecords: <Out>(call: (records: Records) => Promise<Out>) => Promise<Out>;
   /** Wherever the ledger is. Throws where there is none. */
   readonly ledger: <Out>(call: (ledger: Ledger) => Promise<Out>) => Promise<Out>;
   readonly jobs: Pick<
@@ -141,9 +150,13 @@ export interface ExtensionHost {
   readonly compose: (item: JobItem) => NewJob | Promise<NewJob>;
   /** Writes entries that come with no settle, or to where they wait for a ledger elsewhere. Throws. */
   readonly record: (entries: readonly LedgerEntry[]) => Promise<void>;
+  /** The answers of an extension's `applies` have changed: types are asked again. */
+  readonly hooksChanged: () => void;
   /** How many attempts a new job of this type gets. */
   readonly attemptsOf: (type: string) => number;
   readonly hasLedger: boolean;
+  /** How long dead jobs are kept, where they are archived before they go: `prune` leaves them alone. */
+  readonly archivedPolicies: () => Promise<readonly Retention[]>;
   readonly settings: Pick<QueueSettings, "get" | "list" | "keep">;
   /** What this process tells its listeners. */
   readonly events: Pick<Events, "on" | "emit">;
@@ -179,6 +192,7 @@ export { jobListing, type JobListing } from "./operate/job-view.ts";
 export { jobsFilter, type JobsFilter } from "./operate/jobs-filter.ts";
 export { sleep } from "./runtime.ts";
 export { derivedUuid } from "./derived-uuid.ts";
+export { isRetryable } from "./retrying.ts";
 export { fillPage } from "./operate/fill-page.ts";
 export { policiesOf, type KeepRules } from "./retention.ts";
 export { auditEntry } from "./settle/ledger-entries.ts";

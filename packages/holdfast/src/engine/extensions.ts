@@ -12,6 +12,7 @@ import type { Runtime } from "./runtime.ts";
 
 const HOOK_MS = 2_000;
 const ADMIT_MS = 250;
+const CLOSING_MS = 1_000;
 
 /** The hooks that concern one type. */
 export interface Hooks {
@@ -53,6 +54,11 @@ export class Extensions {
     };
   }
 
+  /** What concerns which type is asked again. */
+  changed(): void {
+    this.#hooks.clear();
+  }
+
   get chores(): readonly Chore[] {
     return this.#all.flatMap(({ chores = [] }) => chores);
   }
@@ -68,32 +74,41 @@ export class Extensions {
     return this.#all.some(({ admit }) => admit !== undefined);
   }
 
+  /** What answers at once costs no wait, so that a worker of thousands of queues pays for few of them. */
   async admit(shares: Admitted["queues"]): Promise<Admitted> {
     let nextInMs: number | null = null;
-    const asked = this.#all.filter(({ admit }) => admit !== undefined);
+    const asked = this.#all.flatMap((extension) => {
+      const { admit } = extension;
+      return admit ? [{ extension, admit: admit.bind(extension) }] : [];
+    });
     const granted: { extension: Extension; queue: string; jobs: number }[] = [];
-    const queues = await Promise.all(
-      shares.map(async ({ queue, limit, weight }) => {
-        let left = limit;
-        for (const extension of asked) {
-          const admission: Admission | undefined = await this.#ask(
-            extension,
-            "admit",
-            () => extension.admit!(queue, left),
-            ADMIT_MS,
-          );
-          if (!admission) continue;
-          left = Math.min(left, admission.jobs);
-          granted.push({ extension, queue, jobs: admission.jobs });
-          if (admission.nextInMs !== null) {
-            nextInMs = Math.min(nextInMs ?? Infinity, admission.nextInMs);
-          }
-        }
-        return { queue, limit: left, weight };
-      }),
-    );
+    const grant = (extension: Extension, queue: string, admission: Admission, left: number) => {
+      granted.push({ extension, queue, jobs: admission.jobs });
+      if (admission.nextInMs !== null) {
+        nextInMs = Math.min(nextInMs ?? Infinity, admission.nextInMs);
+      }
+      return Math.min(left, admission.jobs);
+    };
+    const limits = shares.map(({ queue, limit }): number | Promise<number> => {
+      let left: number | Promise<number> = limit;
+      for (const { extension, admit } of asked) {
+        const ask = (wanted: number) =>
+          this.#askSoon(extension, "admit", () => admit(queue, wanted), ADMIT_MS);
+        left = after(left, (wanted) =>
+          after(ask(wanted), (admission) =>
+            admission ? grant(extension, queue, admission, wanted) : wanted,
+          ),
+        );
+      }
+      return left;
+    });
+    const queues: { queue: string; limit: number; weight: number }[] = [];
+    for (const [at, left] of limits.entries()) {
+      const limit = typeof left === "number" ? left : await left;
+      if (limit > 0) queues.push({ ...shares[at]!, limit });
+    }
     return {
-      queues: queues.filter(({ limit }) => limit > 0),
+      queues,
       nextInMs,
       leased: (jobs, unsure) => {
         for (const { extension, queue, jobs: count } of granted) {
@@ -164,6 +179,14 @@ export class Extensions {
         this.#tell(extension, "enqueued", () => extension.enqueued!(job, answer));
       }
     }
+  }
+
+  /** All of them have had their last word. */
+  async closing(): Promise<void> {
+    const having = this.#all.filter(({ closing }) => closing !== undefined);
+    await Promise.all(
+      having.map((one) => this.#ask(one, "closing", () => one.closing!(), CLOSING_MS)),
+    );
   }
 
   async #decidedLater(
@@ -246,6 +269,14 @@ export class Extensions {
     this.failures.set(key, (this.failures.get(key) ?? 0) + 1);
     this.#logger.error(`the hook ${key} failed; the job goes on without it`, { error });
   }
+}
+
+/** At once if it is known, else when it is. */
+function after<In, Out>(
+  value: In | Promise<In>,
+  next: (value: In) => Out | Promise<Out>,
+): Out | Promise<Out> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 /** What all of them together decided. */

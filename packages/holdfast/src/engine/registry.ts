@@ -1,4 +1,5 @@
 /** What this process knows of each type: its contract, and its handler if it runs here. */
+import { attemptsOr } from "../core/backoff.ts";
 import { checkTarget, defineJob, type JobContract } from "../core/contract.ts";
 import { TypeTakenError } from "../core/errors.ts";
 import type { Intent, RunningJob } from "./run/running-job.ts";
@@ -19,6 +20,17 @@ export interface Definition {
 
 export class Registry {
   readonly #definitions = new Map<string, Definition>();
+  readonly #maxAttempts: number;
+
+  /** `maxAttempts`: of types that name none. */
+  constructor(maxAttempts: number) {
+    this.#maxAttempts = maxAttempts;
+  }
+
+  /** How many attempts a new job of this contract gets. */
+  attemptsOf(contract: JobContract | null | undefined): number {
+    return contract ? attemptsOr(contract.retry, this.#maxAttempts) : this.#maxAttempts;
+  }
 
   /** The same contract may be added again; another one of the same type may not. */
   addContract(contract: JobContract): void {
@@ -84,5 +96,9 @@ export class Registry {
 
   #contractOf(type: string): JobContract {
     return this.#definitions.get(type)?.contract ?? (defineJob({ type }) as JobContract);
+  }
+  /** In the order in which they were added. */
+  all(): readonly Definition[] {
+    return [...this.#definitions.values()];
   }
 }

@@ -42,16 +42,30 @@ const DEFAULT_LEDGER: Record<LedgerKind, KeepRule> = {
 
 export class Retention {
   #policies: readonly RetentionPolicy[] = [];
+  #archived: readonly RetentionPolicy[] = [];
+  /** Dead jobs are archived first: they go by another way. */
+  readonly #archivesDead: boolean;
   #ledger: readonly Omit<TrimRequest, "limit">[] = [];
   readonly #discarded = new Set<string>();
 
-  constructor(options: RetentionOptions = {}) {
+  constructor(options: RetentionOptions = {}, { archivesDead = false } = {}) {
+    this.#archivesDead = archivesDead;
     this.obey(options);
   }
 
   /** What `prune` is told. */
   get policies(): readonly RetentionPolicy[] {
     return this.#policies;
+  }
+
+  /** What an archive is told: the rules of dead jobs. */
+  get archived(): readonly RetentionPolicy[] {
+    return this.#archived;
+  }
+
+  /** What `prune` is told where another process archives dead jobs. */
+  get withoutDead(): readonly RetentionPolicy[] {
+    return this.#policies.filter(({ status }) => status !== "dead");
   }
 
   /** What `trim` of the ledger is told. */
@@ -76,12 +90,15 @@ export class Retention {
     for (const { queue, status } of policies) {
       if (queue !== null) this.#discarded.add(`ruled ${keyOf(queue, status)}`);
     }
-    this.#policies = policies;
+    this.#archived = policies.filter(({ status }) => status === "dead");
+    this.#policies = this.#archivesDead
+      ? policies.filter(({ status }) => status !== "dead")
+      : policies;
   }
 
   /** Is such a job not kept at all? */
   discards(queue: string, status: FinishedStatus): boolean {
-    if (this.#discarded.size === 0) return false;
+    if (this.#discarded.size === 0 || (this.#archivesDead && status === "dead")) return false;
     const ruled = this.#discarded.has(`ruled ${keyOf(queue, status)}`);
     return this.#discarded.has(keyOf(ruled ? queue : null, status));
   }

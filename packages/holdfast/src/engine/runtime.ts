@@ -28,6 +28,15 @@ export interface Runtime {
   id(): string;
   /** A new worker's name: host, process and chance, so that no two are ever equal. */
   workerId(): string;
+  /** How this process is doing. Absent where there is no process to speak of. */
+  load?(): ProcessLoad;
+}
+
+export interface ProcessLoad {
+  /** By how much the event loop was late at most, since this was asked last. */
+  readonly loopDelayMs: number;
+  /** What the process has in memory, all in all. */
+  readonly memoryBytes: number;
 }
 
 /** `setTimeout` fires at once beyond 2^31 ms; a minute is long enough to look again. */
@@ -36,7 +45,29 @@ export const LONGEST_TIMER_MS = 60_000;
 /** For how many ids chance is drawn at once: one draw each cost 5 % of an enqueue. */
 const DRAWN_AHEAD = 400;
 
+/** How often the loop's delay is looked at: an idle process should hardly notice. */
+const LOOP_LOOK_MS = 100;
+
+/** Node's own monitor passes over what comes right after a reset, so that blocks went unseen. */
+function processLoad(): () => ProcessLoad {
+  let lookedAt = performance.now();
+  let worstMs = 0;
+  const look = () => {
+    const now = performance.now();
+    worstMs = Math.max(worstMs, now - lookedAt - LOOP_LOOK_MS);
+    lookedAt = now;
+  };
+  setInterval(look, LOOP_LOOK_MS).unref();
+  return () => {
+    look();
+    const loopDelayMs = Math.round(worstMs);
+    worstMs = 0;
+    return { loopDelayMs, memoryBytes: process.memoryUsage.rss() };
+  };
+}
+
 export function systemRuntime(): Runtime {
+  let load: (() => ProcessLoad) | null = null;
   let drawn = new Uint8Array(0);
   let taken = 0;
   const nextId = () => {
@@ -60,6 +91,8 @@ export function systemRuntime(): Runtime {
     random: () => Math.random(),
     id: nextId,
     workerId: () => `${hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`,
+    // Made when it is first asked for: only processes that work are.
+    load: () => (load ??= processLoad())(),
   };
 }
 

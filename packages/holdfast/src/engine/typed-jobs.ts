@@ -1,6 +1,7 @@
 /** The types that let `hf.enqueue("email.send", …)` and `hf.define({ … })` know their payloads. */
 import type { EnqueueOptions, JobContract, JobOptions } from "../core/contract.ts";
 import type { StoredResult } from "../core/jsonified.ts";
+import type { LockOptions } from "../core/lock-options.ts";
 import type { InferInput, InferOutput, StandardSchema } from "../core/standard-schema.ts";
 import type { Receipt, ReceiptStatus } from "./produce/producer.ts";
 import type { Returns } from "./registry.ts";
@@ -53,6 +54,7 @@ export interface DefineOptions<
   Returned,
   Payload,
 > extends JobOptions<Type, Schema, ResultSchema> {
+  readonly lock?: LockOptions<HandledPayload<Schema, Payload>> | undefined;
   run(job: RunningJob<HandledPayload<Schema, Payload>, ReturnedFor<ResultSchema>>): Returned;
 }
 

@@ -16,6 +16,8 @@ import type { WatchedStore } from "./watched-store.ts";
 
 const PRUNE_EVERY_MS = 60_000;
 const PRUNE_STEP = 500;
+/** There while a program of the fleet archives dead jobs. */
+export const ARCHIVES = "holdfast/archives";
 const REPORT_MEMORY_EVERY_MS = 600_000;
 
 export interface UpkeepOptions {
@@ -44,9 +46,12 @@ export function upkeep(options: UpkeepOptions): readonly Chore[] {
       everyMs: PRUNE_EVERY_MS,
       async run({ isStopped }) {
         await settings.obey();
+        // Another process may archive them; a program without an archive must not be faster.
+        const [archiving] = await watched.store.records.read([ARCHIVES]);
+        const policies = archiving ? retention.withoutDead : retention.policies;
         let pruned;
         do {
-          pruned = await watched.store.prune(retention.policies, PRUNE_STEP);
+          pruned = await watched.store.prune(policies, PRUNE_STEP);
         } while (pruned === PRUNE_STEP && !isStopped());
       },
     },

@@ -21,7 +21,7 @@ const VERBS = [
 ] as const;
 const ROOMS = {
   outbox: ["read", "clear"],
-  ledger: ["append", "read", "amend", "count", "trim"],
+  ledger: ["append", "read", "amend", "count", "trim", "remove"],
   records: ["read", "swap", "scan"],
 } as const;
 

@@ -217,3 +217,51 @@ describe("testHoldfast", () => {
 });
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+describe("gates in a test kit", () => {
+  it("a rate refills and a breaker opens and closes by advance", async () => {
+    const t = testHoldfast();
+    let ran = 0;
+    let isDown = false;
+    t.hf.define({
+      type: "crm.push",
+      queue: "crm",
+      retry: { maxAttempts: 50 },
+      run() {
+        ran += 1;
+        if (isDown) throw Object.assign(new Error("down"), { code: "ECONNREFUSED" });
+      },
+    });
+    const add = (count: number) =>
+      t.hf.enqueueAll(Array.from({ length: count }, () => ({ type: "crm.push", payload: null })));
+    await t.hf.gates.set("hubspot", {
+      queue: "crm",
+      rate: { limit: 10, perMs: 10_000, burst: 4 },
+      breaker: { failures: 2, withinMs: 60_000, openMs: 30_000 },
+    });
+    await add(6);
+    await t.drain();
+    expect(ran).toBe(4);
+    await t.advance(1_000);
+    await t.drain();
+    expect(ran).toBe(5);
+    isDown = true;
+    await t.advance(60_000);
+    await t.drain();
+    await add(3);
+    await t.drain();
+    expect((await t.hf.gates.get("hubspot"))?.state).toBe("open");
+    const whenOpened = ran;
+    await t.advance(20_000);
+    await t.drain();
+    expect(ran).toBe(whenOpened);
+    isDown = false;
+    await t.advance(20_000);
+    await t.drain();
+    await t.advance(60_000);
+    await t.drain();
+    expect((await t.hf.gates.get("hubspot"))?.state).toBe("closed");
+    expect(ran).toBeGreaterThan(whenOpened + 1);
+    await t.hf.close();
+  });
+});

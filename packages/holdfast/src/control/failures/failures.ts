@@ -1,6 +1,7 @@
 /** The ledger of failures, for people: one entry for each failed attempt. */
-import type { ErrorCategory } from "../../core/job.ts";
+import type { ErrorCategory, JobStatus } from "../../core/job.ts";
 import type { FailureBody, StoredEntry } from "../../core/ledger.ts";
+import { COUNTED_TO } from "../../core/line.ts";
 import { checkDate, checkOptions, checkText, checkWhole } from "../../core/option-checks.ts";
 import { fillPage, type ExtensionHost } from "../../engine/extension.ts";
 
@@ -20,10 +21,14 @@ export interface FailuresQuery {
   readonly from?: Date | undefined;
   /** Before. */
   readonly to?: Date | undefined;
+  /** Also looks what has become of each job: whether it can still be replayed. */
+  readonly withJobs?: boolean | undefined;
   /** 1 to 200, default 50. */
   readonly limit?: number | undefined;
   readonly cursor?: string | null | undefined;
 }
+
+export type FailuresCountQuery = Omit<FailuresQuery, "resolved" | "limit" | "cursor">;
 
 /** One failed attempt. */
 export interface FailureView {
@@ -53,6 +58,11 @@ export interface FailureView {
   /** When the job was retried by a person, or the failure called resolved. */
   readonly resolvedAt: Date | null;
   readonly resolvedBy: string | null;
+  /**
+   * Only with `withJobs`: the status of its job now. `"gone"`: pruned, removed, or its store was flushed, so it cannot be
+   * replayed. Null: the store of the jobs did not answer.
+   */
+  readonly job?: JobStatus | "gone" | null;
 }
 
 export interface FailuresPage {
@@ -64,18 +74,29 @@ export interface FailuresPage {
 
 export const RESOLVED = "resolved";
 const WORDS = ["jobId", "type", "queue", "group", "company", "category", "fingerprint"] as const;
-const OTHERS = ["final", "resolved", "from", "to", "limit", "cursor"];
+const OTHERS = ["final", "resolved", "from", "to", "withJobs", "limit", "cursor"];
 
 export class Failures {
   readonly #host: () => Promise<ExtensionHost>;
 
-  /** `host` resolves once the ledger can be asked. */
-  constructor(host: () => Promise<ExtensionHost>) {
+  readonly #openJobs: () => Promise<unknown>;
+
+  /** `host` resolves once the ledger can be asked, `openJobs` once the store of the jobs can. */
+  constructor(host: () => Promise<ExtensionHost>, openJobs: () => Promise<unknown>) {
     this.#host = host;
+    this.#openJobs = openJobs;
+  }
+
+  /** Null if there is none of this id. */
+  async get(id: string): Promise<FailureView | null> {
+    const { ledger } = await this.#host();
+    const filter = { kind: "failure", ids: [checkText("id", id)] };
+    const [found] = (await ledger((book) => book.read(filter, { limit: 1 }))).entries;
+    return found ? failureView(found) : null;
   }
 
   async list(query: FailuresQuery = {}): Promise<FailuresPage> {
-    const filter = filterOf(query);
+    const filter = filterOf("failures.list", query, OTHERS);
     const { limit = 50, cursor = null, resolved } = query;
     checkWhole("limit", limit, { min: 1, max: 200 });
     const { ledger, runtime } = await this.#host();
@@ -85,7 +106,31 @@ export class Failures {
         resolved === undefined || (entry.state === RESOLVED) === resolved;
       return { items: entries.filter(wanted), nextCursor };
     });
-    return { failures: page.items.map(failureView), nextCursor: page.nextCursor };
+    const failures = page.items.map(failureView);
+    const { nextCursor } = page;
+    if (query.withJobs !== true) return { failures, nextCursor };
+    const jobs = await this.#statusesOf(failures);
+    return { failures: failures.map((one, at) => ({ ...one, job: jobs[at] ?? null })), nextCursor };
+  }
+
+  /** Of their jobs, in their order; null where the store of the jobs does not answer. */
+  async #statusesOf(failures: readonly FailureView[]): Promise<(JobStatus | "gone" | null)[]> {
+    if (failures.length === 0) return [];
+    const { jobs } = await this.#host();
+    try {
+      await this.#openJobs();
+      const found = await jobs.get(failures.map(({ jobId: id, queue }) => ({ id, queue })));
+      return found.map((job) => (typeof job === "object" && job !== null ? job.status : "gone"));
+    } catch {
+      return failures.map(() => null);
+    }
+  }
+
+  /** How many there are, counted to 10,000: that number means "that many or more". */
+  async count(query: FailuresCountQuery = {}): Promise<number> {
+    const filter = filterOf("failures.count", query, ["final", "from", "to"]);
+    const { ledger } = await this.#host();
+    return ledger((book) => book.count(filter, COUNTED_TO));
   }
 
   /** Removes what is past its retention now; a chore does it every minute. Answers how many. */
@@ -94,8 +139,12 @@ export class Failures {
   }
 }
 
-function filterOf(query: FailuresQuery): Record<string, unknown> & { readonly kind: "failure" } {
-  checkOptions("failures.list", query, [...WORDS, ...OTHERS]);
+function filterOf(
+  what: string,
+  query: FailuresQuery,
+  others: readonly string[],
+): Record<string, unknown> & { readonly kind: "failure" } {
+  checkOptions(what, query, [...WORDS, ...others]);
   const filter: Record<string, unknown> & { kind: "failure" } = { kind: "failure" };
   for (const word of WORDS) {
     const value: unknown = query[word];

@@ -12,6 +12,7 @@ import {
   type ExtensionHost,
 } from "../../engine/extension.ts";
 import { resolveEntries } from "../failures/resolve-entries.ts";
+import { eraseStep } from "./erase.ts";
 import {
   allowance,
   CHUNK,
@@ -110,6 +111,7 @@ async function carryOn(host: ExtensionHost, id: string, carrier: string): Promis
   const claimed = await claim(host, id, carrier);
   if (claimed === "over") return false;
   let current = claimed;
+  if (current?.operation.action === "erase") return erased(host, current, until);
   while (current !== null) {
     const now = await host.jobs.now();
     const { operation } = current;
@@ -123,6 +125,26 @@ async function carryOn(host: ExtensionHost, id: string, carrier: string): Promis
     if (host.runtime.monotonic() >= until) break;
   }
   return true;
+}
+
+/** An erasure: page after page for one turn. */
+async function erased(host: ExtensionHost, claimed: Versioned, until: number): Promise<boolean> {
+  let current = claimed;
+  for (;;) {
+    const { erase, isOver: isDone, wait } = await eraseStep(host, current.operation);
+    const done = erase.jobs;
+    const after: OperationRecord = { ...current.operation, erase, done, count: done };
+    const now = await host.jobs.now();
+    const written: OperationRecord = isDone ? ended(after, now) : after;
+    const next = await writeOperation(host.records, written, current.version);
+    if (next === null) return true;
+    current = next;
+    if (isDone) {
+      await tell(host, next);
+      return false;
+    }
+    if (wait || host.runtime.monotonic() >= until) return true;
+  }
 }
 
 async function claim(
@@ -262,6 +284,8 @@ function changed(
       return jobs.remove(target, why);
     case "reschedule":
       return jobs.reschedule(target, due, why);
+    case "erase":
+      throw new Error("an erasure has no ids");
   }
 }
 
@@ -346,7 +370,11 @@ function ended(operation: OperationRecord, now: number): OperationRecord {
 async function tell(host: ExtensionHost, { operation, version }: Versioned): Promise<void> {
   const { id, action, state, filter, count, done, refused, missing, by, reason } = operation;
   const details = { operation: id, what: action, filter, count, done, refused, missing };
-  const outcome = { ...details, ...outcomesOf(operation) };
+  const erasure = operation.erase && {
+    entries: operation.erase.entries,
+    locks: operation.erase.locks,
+  };
+  const outcome = { ...details, ...outcomesOf(operation), ...erasure };
   host.logger.info(`operation ${id} (${action}) is ${state}`, {
     type: "OPERATION",
     state,

@@ -11,7 +11,8 @@
 import type { JobFilter } from "../../core/store.ts";
 
 export const ACTIONS = ["retry", "cancel", "remove", "reschedule"] as const;
-export type Action = (typeof ACTIONS)[number];
+/** What a filter finds can be done to it; `erase` is asked for by `hf.erase` alone. */
+export type Action = (typeof ACTIONS)[number] | "erase";
 export type OperationState =
   "planned" | "running" | "paused" | "settling" | "finished" | "aborted" | "stopped";
 
@@ -53,6 +54,21 @@ export interface OperationRecord {
   readonly told?: boolean;
   /** The step that was begun: which ids were gone before it. */
   readonly step: { readonly from: number; readonly to: number; readonly gone: number } | null;
+  /** Of an erasure. */
+  readonly erase?: EraseState;
+}
+
+/** How far an erasure is, and what it has removed. */
+export interface EraseState {
+  readonly phase: "jobs" | "entries" | "locks";
+  readonly cursor: string | null;
+  /** Something was met in this pass that could not be removed yet. */
+  readonly isLeft: boolean;
+  /** When to look for entries that were on their way; null: not known yet. */
+  readonly againAt: number | null;
+  readonly jobs: number;
+  readonly entries: number;
+  readonly locks: number;
 }
 
 export interface IdRef {

@@ -5,15 +5,18 @@ import {
   OperationStateError,
 } from "../../core/errors.ts";
 import type { JobSummary } from "../../core/job.ts";
+import { checkName } from "../../core/names.ts";
 import {
   checkObject,
   checkOneOf,
+  checkOptions,
   checkWhole,
   MAX_DURATION_MS,
   refuseUnknown,
 } from "../../core/option-checks.ts";
 import type { JobFilter } from "../../core/store.ts";
 import { cleanText } from "../../core/text.ts";
+import { checkWhy, type WhyOptions } from "../../core/why-options.ts";
 import { jobListing, jobsFilter, sleep, type ExtensionHost } from "../../engine/extension.ts";
 import type { JobListing, JobsFilter } from "../../engine/extension.ts";
 import { chooseJobs, MOST_IDS, STRATEGIES, type Strategy } from "./choose-jobs.ts";
@@ -77,6 +80,8 @@ export interface OperationView {
   /** Of retried jobs, as far as it is known. */
   readonly succeeded: number;
   readonly failedAgain: number;
+  /** Of an erasure: what went besides the jobs. */
+  readonly erased?: { readonly entries: number; readonly locks: number };
   readonly perSecond: number | null;
   readonly by: string | null;
   readonly reason: string | null;
@@ -151,6 +156,28 @@ export class Operations {
     };
   }
 
+  /** Started at once: there is no plan to look at. */
+  async erase(target: { readonly group: string }, options: WhyOptions = {}): Promise<Operation> {
+    checkOptions("erase", target, ["group"]);
+    const group = checkName("group", target.group);
+    const why = checkWhy("erase", options);
+    const host = await this.#host();
+    const now = await host.jobs.now();
+    const counts = { jobs: 0, entries: 0, locks: 0 };
+    const erase = { phase: "jobs", cursor: null, isLeft: false, againAt: null, ...counts } as const;
+    const operation: OperationRecord = {
+      ...{ id: host.runtime.id(), action: "erase", filter: { group }, state: "running" },
+      ...{ count: 0, chunks: 0, byCategory: {}, how: {}, perSecond: null, ...why, erase },
+      ...{ stopAtFailureRate: null, plannedAt: now, startedAt: now, endedAt: null },
+      ...{ resumedAt: now, ranMs: 0, next: 0, done: 0, refused: 0, missing: 0, outcomes: [] },
+      ...{ carrier: null, step: null },
+    };
+    await storePlan(host.records, operation, []);
+    await audit(host, operation, "start operation");
+    await host.workers.announceChange();
+    return this.#operation(operation);
+  }
+
   /** Newest first. */
   async list(): Promise<readonly OperationView[]> {
     const { records } = await this.#host();
@@ -163,6 +190,11 @@ export class Operations {
     const found = typeof id === "string" ? await readOperation(records, id) : null;
     if (found === null) throw notFound(id);
     return this.#operation(found.operation);
+  }
+
+  /** Starts what was planned, by another process too. */
+  start(id: string, options?: StartOptions): Promise<Operation> {
+    return this.#start(id, options);
   }
 
   async #start(id: string, options: StartOptions = {}): Promise<Operation> {
@@ -270,10 +302,11 @@ async function audit(
 
 function viewOf(operation: OperationRecord): OperationView {
   const { id, action, state, filter, count, done, refused, missing } = operation;
-  const { perSecond, by, reason, plannedAt, startedAt, endedAt } = operation;
+  const { perSecond, by, reason, plannedAt, startedAt, endedAt, erase } = operation;
   return {
     ...{ id, action, state, filter: { ...filter }, of: count, done, refused, missing },
     ...{ ...outcomesOf(operation), perSecond, by, reason, plannedAt: new Date(plannedAt) },
+    ...(erase && { erased: { entries: erase.entries, locks: erase.locks } }),
     startedAt: startedAt === null ? null : new Date(startedAt),
     endedAt: endedAt === null ? null : new Date(endedAt),
   };

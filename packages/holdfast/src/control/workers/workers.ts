@@ -16,12 +16,16 @@ export interface FleetWorker {
   /** How many jobs it runs at once. */
   readonly slots: number;
   readonly active: number;
-  /** Some of the jobs that run. */
+  /** Some of the jobs that run: twenty at most. */
   readonly running: readonly { readonly id: string; readonly type: string }[];
   readonly leaseMs: number;
   /** It leases nothing until it is resumed. */
   readonly isQuiet: boolean;
   readonly startedAt: Date;
+  /** By how much the event loop of its process was late at most in the last five seconds; null: not known. */
+  readonly loopDelayMs: number | null;
+  /** What its process has in memory. */
+  readonly memoryBytes: number | null;
   /** By its own host's clock: at most about five seconds ago. */
   readonly seenAt: Date;
 }
@@ -47,6 +51,8 @@ export class Workers {
         ...worker,
         slots: concurrency,
         ...{ host: process.host, pid: process.pid, version: process.version },
+        loopDelayMs: process.loopDelayMs ?? null,
+        memoryBytes: process.memoryBytes ?? null,
         startedAt: new Date(process.startedAt),
         seenAt: new Date(process.seenAt),
       })),

@@ -47,6 +47,9 @@ export interface ProcessView {
   readonly startedAt: number;
   /** By its own clock, when the record was written. */
   readonly seenAt: number;
+  /** By how much its event loop was late at most since the record before; null: not known. */
+  readonly loopDelayMs: number | null;
+  readonly memoryBytes: number | null;
   readonly workers: readonly WorkerView[];
 }
 
@@ -262,10 +265,13 @@ export class Fleet {
 
   #view(): ProcessView {
     const [host, pid] = splitId(this.id);
+    const { runtime } = this.#options;
+    const load = runtime.load?.() ?? { loopDelayMs: null, memoryBytes: null };
     return {
       ...{ id: this.id, host, pid: Number(pid), version: this.#options.version },
       startedAt: this.#startedAt,
-      seenAt: this.#options.runtime.wallClock(),
+      seenAt: runtime.wallClock(),
+      ...load,
       workers: [...this.#members].map((member) => {
         const view = member.view();
         return { ...view, running: view.running.slice(0, MOST_RUNNING) };

@@ -139,12 +139,12 @@ export class LeaseKeeper {
         const asked = this.#renewals.add({ attempt, renewal: renewal() });
         const result = await attempt.orLost(asked);
         if (result === "lost") throw lostLease(attempt, "nothing more of it is stored");
-        return;
+        if (result !== "busy") return;
       } catch (error) {
         if (!isRetryable(error)) throw error;
-        failures += 1;
-        await sleep(runtime, retryDelayMs(failures, runtime.random()));
       }
+      failures += 1;
+      await sleep(runtime, retryDelayMs(failures, runtime.random()));
     }
   }
 
@@ -174,14 +174,21 @@ export class LeaseKeeper {
   }
 
   #push(attempt: Attempt): void {
-    // What is settled inside a caller's open transaction has its row locked there.
-    if (attempt.isTransactionOpen || (attempt.isLost && !attempt.isInDoubt)) return;
+    if (this.#isKeptByTransaction(attempt) || (attempt.isLost && !attempt.isInDoubt)) return;
     const updates = attempt.takeUpdates();
     const renewal = updates ? attempt.renewalWith(updates) : attempt.ref;
     attempt.renewalAsked();
-    this.#renewals.push({ attempt, renewal }, (error) => {
-      if (error !== null && updates) attempt.giveBackUpdates(updates);
+    this.#renewals.push({ attempt, renewal }, (error, result) => {
+      if (updates && (error !== null || result === "busy")) attempt.giveBackUpdates(updates);
     });
+  }
+
+  /** What is settled inside a caller's open transaction has its row locked there, and most stores would wait. */
+  #isKeptByTransaction(attempt: Attempt): boolean {
+    if (!attempt.isTransactionOpen) return false;
+    // Not before it is written there: the caller's own write would be in conflict.
+    const { renewsInTransactions } = this.#options.watched.store.info();
+    return renewsInTransactions !== true || !attempt.isWrittenWithin;
   }
 
   /** Those whose lease was given up while they waited are not sent: this worker runs them no more. */
@@ -196,12 +203,15 @@ export class LeaseKeeper {
     const { watched, runtime, leaseMs, renewMs } = this.#options;
     const sentAt = runtime.monotonic();
     const renewals = requests.map(({ renewal }) => renewal);
+    const inside = new Set(
+      requests.filter(({ attempt }) => attempt.isTransactionOpen).map(({ attempt }) => attempt),
+    );
     const results = await watched.store.renew(renewals, leaseMs);
     for (let at = 0; at < requests.length; at += 1) {
       const { attempt } = requests[at]!;
       if (!this.#held.has(attempt)) continue;
       if (results[at] === "lost") this.#toldLost(attempt);
-      else this.#toldKept(attempt, sentAt);
+      else this.#toldKept(attempt, sentAt, inside.has(attempt));
       if (results[at] === "cancel") {
         attempt.abort(new JobCancelledError(`job ${attempt.job.id} was cancelled while it ran`));
       }
@@ -214,10 +224,11 @@ export class LeaseKeeper {
     return results;
   }
 
-  #toldKept(attempt: Attempt, sentAt: number): void {
+  #toldKept(attempt: Attempt, sentAt: number, wasOpen: boolean): void {
     attempt.renewed(this.leaseEndsAt(sentAt), this.#options.runtime.monotonic());
-    // Its transaction is over, and the job is still ours: it did not commit.
-    if (attempt.settledWithin && !attempt.isTransactionOpen) attempt.rolledBack();
+    // Its transaction was over, and the job is still ours: it did not commit.
+    const isOver = !wasOpen && !attempt.isTransactionOpen;
+    if (attempt.settledWithin && isOver) attempt.rolledBack();
     if (this.#isWatched(attempt)) this.#watch(attempt.leaseEndsAt);
   }
 

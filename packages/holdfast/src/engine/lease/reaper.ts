@@ -25,6 +25,7 @@ export function reaper({ watched, runtime, events, fleet }: ReaperOptions): Chor
     name: "reap",
     everyMs: REAP_EVERY_MS,
     async run({ isStopped }) {
+      const begunAt = runtime.monotonic();
       if (missingMs() > 0) {
         await watched.store.now();
         return Math.min(missingMs(), everyMs());
@@ -38,7 +39,9 @@ export function reaper({ watched, runtime, events, fleet }: ReaperOptions): Chor
           events.emit("reaped", () => ({ count, workers }));
         }
       } while (reaped.length === REAP_STEP && !isStopped());
-      return everyMs();
+      // From one beginning to the next: a slow store must not make the next one late as well.
+      const tookMs = runtime.monotonic() - begunAt;
+      return Math.max(everyMs() / 3, everyMs() - tookMs);
     },
   };
 }

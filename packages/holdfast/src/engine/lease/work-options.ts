@@ -64,6 +64,17 @@ export function checkWorkOptions(
   };
 }
 
+/** What a call says counts; a lease that it names is not renewed at the pace of another one. */
+export function withDefaults(options: WorkOptions, defaults: WorkOptions): WorkOptions {
+  checkOptions("work", options, OPTIONS);
+  const { renewMs, ...others } = defaults;
+  const said = Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  );
+  const isOwnLease = options.leaseMs !== undefined || renewMs === undefined;
+  return { ...others, ...(!isOwnLease && { renewMs }), ...said };
+}
+
 function checkQueues(
   queues: readonly string[] | Readonly<Record<string, number>>,
 ): ReadonlyMap<string, number> {

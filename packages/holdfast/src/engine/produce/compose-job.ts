@@ -8,7 +8,6 @@ import {
   type EnqueueOptions,
   type JobContract,
 } from "../../core/contract.ts";
-import { DEFAULT_RETRY } from "../../core/backoff.ts";
 import { UnknownTypeError } from "../../core/errors.ts";
 import { withExpiry } from "../../core/expiry.ts";
 import { dedupeText } from "../../core/idempotency.ts";
@@ -101,7 +100,7 @@ export class Composer {
       priority: options.priority ?? contract?.priority ?? DEFAULT_PRIORITY,
       delayMs: options.delayMs ?? 0,
       runAt: runAt ? runAt.getTime() : null,
-      maxAttempts: options.maxAttempts ?? contract?.retry.maxAttempts ?? DEFAULT_RETRY.maxAttempts,
+      maxAttempts: options.maxAttempts ?? this.#options.registry.attemptsOf(contract),
       dedupe: dedupeKey(type, json, contract, options),
       tags,
       meta: meta ? encodeJson(meta, { what: "meta", maxBytes: MAX_META_BYTES }) : null,

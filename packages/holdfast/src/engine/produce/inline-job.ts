@@ -95,6 +95,7 @@ export class InlineJob {
       ...{ id: job.id, queue: job.queue, group: job.group, type: job.type, status },
       ...{ priority: job.priority, payload: job.payload, tags: job.tags, meta: job.meta },
       ...{ trace: job.trace, dedupeKey: job.dedupe?.key ?? null, maxAttempts: job.maxAttempts },
+      keyLifetime: job.dedupe?.lifetime ?? null,
       result: isSuccess ? outcome.result : null,
       resultDropped: isSuccess && outcome.resultDropped,
       attempts: this.#attempts,

@@ -50,6 +50,7 @@ export class Attempt {
   #onAbort: ((reason: HoldfastError) => void) | null = null;
   #onOver: (() => void) | null = null;
   #settledWithin: WithinTransaction | null = null;
+  #isWrittenWithin = false;
   #wasRolledBack = false;
   #controller: AbortController | null = null;
   #updatesOrder = 0;
@@ -214,7 +215,17 @@ export class Attempt {
 
   settlesWithin(transaction: WithinTransaction): void {
     this.#settledWithin = transaction;
+    this.#isWrittenWithin = false;
     this.#wasRolledBack = false;
+  }
+
+  /** The transaction has what it was settled with: the store has answered. */
+  writtenWithin(): void {
+    this.#isWrittenWithin = true;
+  }
+
+  get isWrittenWithin(): boolean {
+    return this.#isWrittenWithin;
   }
 
   /** The transaction is over, and the job is still held under its fence. */

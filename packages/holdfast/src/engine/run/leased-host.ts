@@ -105,7 +105,7 @@ export class LeasedHost implements AttemptHost {
     // From here on no renewal may wait for the caller's row locks.
     attempt.settlesWithin(within);
     const [answer] = await within.settle([this.#settlement(attempt, { outcome, entries })]);
-    if (answer === "settled") return;
+    if (answer === "settled") return attempt.writtenWithin();
     attempt.notSettledWithin();
     const lost = new LeaseLostError(`the lease of job ${attempt.job.id} is lost`);
     attempt.lose(lost);
@@ -130,11 +130,11 @@ export class LeasedHost implements AttemptHost {
         // It is held under this fence no more, so this changes nothing: it asks who settled it last.
         const repeat = { ...attempt.ref, outcome: succeed(undefined) };
         const [answer] = await watched.store.settle([repeat]);
-        return answer === "settled" ? "settled" : "lost";
+        if (answer !== "busy") return answer === "settled" ? "settled" : "lost";
       } catch (error) {
         if (!isRetryable(error)) throw error;
-        await sleep(runtime, LOOK_EVERY_MS);
       }
+      await sleep(runtime, LOOK_EVERY_MS);
     }
   }
 

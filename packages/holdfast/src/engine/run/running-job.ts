@@ -13,6 +13,7 @@ import { checkOptions } from "../../core/option-checks.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import { cleanText, cutToBytes, show } from "../../core/text.ts";
 import type { AnyContract, InputOf } from "../typed-jobs.ts";
+import { derivedUuid } from "../derived-uuid.ts";
 import type { Attempt } from "./attempt.ts";
 import { AttemptFacts } from "./attempt-facts.ts";
 import { refuseInOpenTransaction } from "./current-attempt.ts";
@@ -82,6 +83,19 @@ export class RunningJob<Payload = unknown, Result = unknown> extends AttemptFact
   // oxlint-disable-next-line typescript/no-explicit-any -- the handler knows what it saved
   get checkpoint(): any {
     return this.#checkpoint === null ? undefined : decodeJson(this.#checkpoint);
+  }
+
+  /**
+   * A key for another system's idempotency, a UUID: the same for every attempt of this job, another for every
+   * name. Whatever is done under it is done once, however often this job is tried.
+   */
+  externalKey(name: string): string {
+    if (typeof name !== "string" || name === "" || name.length > 200) {
+      throw new InvalidOptionError(
+        'externalKey takes a name of what is done: job.externalKey("contact")',
+      );
+    }
+    return derivedUuid("external", this.id, name);
   }
 
   /** Last one wins; written about once a second. Resolves at once. */

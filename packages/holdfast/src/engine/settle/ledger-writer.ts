@@ -9,6 +9,7 @@
  * takes, and while it is away the entries wait where the jobs are.
  */
 import type { Ledger, LedgerEntry, LedgerStore } from "../../core/ledger.ts";
+import type { Records } from "../../core/records.ts";
 import type { Settlement, Store } from "../../core/store.ts";
 import { UnsupportedError } from "../../core/errors.ts";
 import type { Logger } from "../logger.ts";
@@ -163,14 +164,29 @@ export class LedgerWriter {
         'this Holdfast keeps no ledger: make it with new Holdfast({ ledger: "store" })',
       );
     }
-    if (!this.#elsewhere) return call(this.#options.store.ledger);
+    return this.#elsewhere
+      ? this.#askElsewhere(this.#elsewhere, ({ ledger }) => call(ledger))
+      : call(this.#options.store.ledger);
+  }
+
+  /** One call to the records beside the ledger; without a ledger, to those beside the jobs. */
+  async askRecords<Out>(call: (records: Records) => Promise<Out>): Promise<Out> {
+    return this.#elsewhere
+      ? this.#askElsewhere(this.#elsewhere, ({ records }) => call(records))
+      : call(this.#options.store.records);
+  }
+
+  async #askElsewhere<Out>(
+    elsewhere: LedgerStore,
+    call: (elsewhere: LedgerStore) => Promise<Out>,
+  ): Promise<Out> {
     try {
-      this.#opening ??= this.#elsewhere.open();
+      this.#opening ??= elsewhere.open();
       await this.#opening.catch((error: unknown) => {
         this.#opening = null;
         throw error;
       });
-      const out = await call(this.#elsewhere.ledger);
+      const out = await call(elsewhere);
       this.lastAnswer.answered();
       this.#tell(false);
       return out;

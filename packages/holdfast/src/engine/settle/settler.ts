@@ -2,7 +2,11 @@
  * Carries outcomes to the store in batches. What was decided is sent until the store answers: the
  * fence makes a late or repeated settle harmless, and giving up would run finished work again. Only a
  * process that ends gives up, and says so once for all that went together.
+ *
+ * A job that an open transaction keeps from the store (`busy`) is sent again by itself, later and later: the
+ * others of its batch, and all that come after them, must not wait for that transaction.
  */
+import { StoreUnavailableError } from "../../core/errors.ts";
 import { jobLength } from "../../core/job-length.ts";
 import { BATCH_BYTES } from "../../core/job.ts";
 import type { Settlement, SettleResult } from "../../core/store.ts";
@@ -14,6 +18,8 @@ import type { WatchedStore } from "../watched-store.ts";
 
 /** Of jobs whose outcomes were lost, so many are named. */
 const NAMED = 10;
+/** How often is looked whether what waits for a transaction has gone, by those who wait for all. */
+const IDLE_LOOK_MS = 50;
 
 export class Settler {
   readonly #watched: WatchedStore;
@@ -22,6 +28,7 @@ export class Settler {
   readonly #batcher: Batcher<Settlement, SettleResult>;
   readonly #onAnswered: () => void;
   readonly #onOutbox: () => void;
+  readonly #busy = new Set<Settlement>();
   #givenUp = false;
 
   constructor(options: {
@@ -49,20 +56,45 @@ export class Settler {
   }
 
   push(settlement: Settlement, done: Done<SettleResult>): void {
-    this.#batcher.push(settlement, done);
+    this.#push(settlement, done, 0);
+  }
+
+  #push(settlement: Settlement, done: Done<SettleResult>, refusals: number): void {
+    this.#batcher.push(settlement, (error, result) => {
+      if (error !== null || result !== "busy") done(error, result);
+      else void this.#pushLater(settlement, done, refusals + 1);
+    });
+  }
+
+  async #pushLater(
+    settlement: Settlement,
+    done: Done<SettleResult>,
+    refusals: number,
+  ): Promise<void> {
+    this.#busy.add(settlement);
+    await sleep(this.#runtime, retryDelayMs(refusals, this.#runtime.random()));
+    this.#busy.delete(settlement);
+    if (!this.#givenUp) return this.#push(settlement, done, refusals);
+    const message = "an open transaction has this job: try again once it has ended";
+    const error = new StoreUnavailableError(message, { mayHaveHappened: false });
+    this.#sayLost([settlement], error);
+    done(error, undefined);
   }
 
   /** Outcomes the store does not have yet. */
   get size(): number {
-    return this.#batcher.size;
+    return this.#batcher.size + this.#busy.size;
   }
 
   get isIdle(): boolean {
-    return this.#batcher.isIdle;
+    return this.#batcher.isIdle && this.#busy.size === 0;
   }
 
-  idle(): Promise<void> {
-    return this.#batcher.idle();
+  async idle(): Promise<void> {
+    while (!this.isIdle) {
+      await this.#batcher.idle();
+      if (this.#busy.size > 0) await sleep(this.#runtime, IDLE_LOOK_MS);
+    }
   }
 
   /** The process wants to end and the store does not answer: the leases will run out instead. */

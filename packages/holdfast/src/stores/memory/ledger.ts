@@ -82,6 +82,12 @@ export function trim(state: MemoryState, request: TrimRequest): number {
   return items.length;
 }
 
+export function removeEntries(state: MemoryState, ids: readonly string[]): number {
+  const found = [...new Set(ids)].flatMap((id) => state.ledger.byId.get(id) ?? []);
+  for (const entry of found) state.ledger.delete(entry);
+  return found.length;
+}
+
 /** A look by ids need not walk the ledger to find them. */
 function onlyThese(state: MemoryState, ids: readonly string[]): OrderedList<MemoryEntry> {
   const list = new OrderedList<MemoryEntry>((a, b) => isBeforeMark(a, b));

@@ -19,7 +19,7 @@ import { disown } from "./disown.ts";
 import { find, get, place } from "./find.ts";
 import { insert } from "./insert.ts";
 import { lease } from "./lease.ts";
-import { amend, append, countEntries, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, removeEntries, trim } from "./ledger.ts";
 import { hold, limit, lines } from "./lines.ts";
 import { cancel, remove, reschedule, revive } from "./operate.ts";
 import { clearOutbox, readOutbox } from "./outbox.ts";
@@ -100,6 +100,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       amend: verb(amend),
       count: verb(countEntries),
       trim: verb(trim),
+      remove: verb(removeEntries),
     },
     records: { read: verb(readRecords), swap: verb(swap), scan: verb(scan) },
   };

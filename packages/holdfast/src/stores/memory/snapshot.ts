@@ -44,6 +44,7 @@ export function summarySnapshot(job: MemoryJob): JobSummary {
 export function storedSnapshot(job: MemoryJob): StoredJob {
   return {
     ...summarySnapshot(job),
+    keyLifetime: job.dedupe?.lifetime ?? null,
     checkpoint: job.checkpoint,
     steps: copies(job.steps),
     logs: copies(job.logs),

@@ -3,11 +3,10 @@
  * would keep us waiting until that transaction ends. Such a job is `busy`, and its neighbours in the call
  * must not wait for it.
  */
-import { TOGETHER, writeAlone } from "./alone.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { packsWith } from "./packs/fresh.ts";
-import { isTooLate } from "./mongodb-error.ts";
+import { writeFree } from "./locks.ts";
 import type { JobDocument } from "./schema.ts";
 import { slimJob } from "./whole-job.ts";
 
@@ -23,29 +22,17 @@ export async function addFree(
   /** Nobody else knows their ids. */
   { areNew }: { readonly areNew: boolean },
 ): Promise<Added> {
-  const busy = new Set<JobDocument>();
-  if (jobs.length === 0) return { refused: new Set(), busy };
-  const isQuick = db.isInTransaction || jobs.every(({ k }) => k == null);
-  try {
-    const limits = isQuick ? {} : TOGETHER;
-    return { refused: await insertJobs(db, jobs, { limits, areNew }), busy };
-  } catch (error) {
-    if (isQuick || !isTooLate(error)) throw error;
-    return addAlone(db, jobs);
+  if (jobs.length === 0) return { refused: new Set(), busy: new Set() };
+  if (db.isInTransaction || jobs.every(({ k }) => k == null)) {
+    return { refused: await insertJobs(db, jobs, { areNew }), busy: new Set() };
   }
-}
-
-/** Those that got in before are refused now, and then found to be these very jobs. */
-async function addAlone(db: Database, jobs: readonly JobDocument[]): Promise<Added> {
   const refused = new Set<JobDocument>();
-  const plain = jobs.filter(({ k }) => k == null);
-  if (plain.length > 0) {
-    for (const job of await insertJobs(db, plain)) refused.add(job);
-  }
-  const keyed = jobs.filter(({ k }) => k != null);
-  const busy = await writeAlone(db, keyed, async (job, limits) => {
-    const taken = await insertJobs(db, [job], { limits });
-    if (taken.size > 0) refused.add(job);
+  const busy = await writeFree(db, jobs, {
+    nameOf: ({ _id, k }) => (k == null ? _id : `key ${k}`),
+    async write(to, some, limits) {
+      // Those that a late write has stored are refused by the next, and then found to be these very jobs.
+      for (const job of await insertJobs(to, some, { limits, areNew })) refused.add(job);
+    },
   });
   return { refused, busy };
 }
@@ -60,9 +47,7 @@ async function insertJobs(
   const waiting = areNew ? new Set<string>() : await idsWaiting(db, jobs);
   const free = jobs.filter(({ _id }) => !waiting.has(_id));
   const documents = free.map(slimJob);
-  const taken = db.isInTransaction
-    ? await db.insert("jobs", documents, limits)
-    : await db.insertRepeatable("jobs", documents, limits);
+  const taken = await db.add("jobs", documents, limits);
   const refused = new Set(jobs.filter(({ _id }) => waiting.has(_id)));
   for (const index of taken) refused.add(free[index] as JobDocument);
   return refused;

@@ -3,10 +3,18 @@
  * a majority of the nodes, unless it says that losing it would do no harm.
  */
 import type { Clearing } from "./clearing.ts";
-import type { CollectionLike, CursorLike, DbLike, Document, SessionLike } from "./driver-like.ts";
+import type {
+  CollectionLike,
+  CursorLike,
+  DbLike,
+  Document,
+  OwnSession,
+  SessionLike,
+} from "./driver-like.ts";
 import type { Head, Reserved } from "./head.ts";
 import { duplicatesIn, duplicatesOf } from "./mongodb-error.ts";
 import type { KnownQueues } from "./known-queues.ts";
+import type { Locks } from "./locks.ts";
 import type { CollectionName } from "./schema.ts";
 
 /** Numbers come back as numbers, whatever the caller's own client is set to. */
@@ -31,8 +39,11 @@ export interface DatabaseOptions {
   readonly remembersMs: number;
   readonly known: KnownQueues;
   readonly clearing: Clearing;
-  /** A caller's own transaction, in which everything happens. */
-  readonly session?: SessionLike;
+  readonly locks: Locks;
+  /** Some caller may have a transaction open: the server is no standalone one. */
+  readonly hasTransactions: boolean;
+  /** A caller's own transaction, in which everything happens; or one of ours that is taken back. */
+  readonly session?: SessionLike | OwnSession;
 }
 
 export interface FindOptions {
@@ -52,6 +63,12 @@ export interface SameUpdate {
   readonly update: Document | Document[];
 }
 
+export interface Trial {
+  readonly db: Database;
+  /** Nobody waits for that: a plain write that comes before it waits for some milliseconds. */
+  takeBack(): void;
+}
+
 export class Database {
   readonly options: DatabaseOptions;
   readonly #collections = new Map<CollectionName, CollectionLike>();
@@ -65,6 +82,25 @@ export class Database {
 
   get isInTransaction(): boolean {
     return this.options.session !== undefined;
+  }
+
+  get hasTransactions(): boolean {
+    return this.options.hasTransactions;
+  }
+
+  /** The same in a transaction of our own, to try out what would happen. */
+  trial(): Trial {
+    const session = this.options.db.client?.startSession?.();
+    if (session === undefined) throw new Error("this Db has no client that starts sessions");
+    session.startTransaction({ readConcern: { level: "local" }, writeConcern: { w: 1 } });
+    return {
+      db: new Database({ ...this.options, session }),
+      takeBack: () => {
+        // The server has done it where a write was refused. If this fails, it does it in its own time.
+        const aborted = session.abortTransaction().catch(() => {});
+        aborted.then(() => session.endSession()).catch(() => {});
+      },
+    };
   }
 
   get remembersMs(): number {
@@ -179,6 +215,17 @@ export class Database {
     return duplicatesOf(await this.#write(command));
   }
 
+  /** Whichever of the two is right here. */
+  add(
+    name: CollectionName,
+    documents: readonly Document[],
+    limits: Document = {},
+  ): Promise<Set<number>> {
+    return this.isInTransaction
+      ? this.insert(name, documents, limits)
+      : this.insertRepeatable(name, documents, limits);
+  }
+
   /** The same, in parts beside each other: the server gives each call one core. */
   async insertInParts(name: CollectionName, documents: readonly Document[]): Promise<Set<number>> {
     const parts = Math.max(1, Math.min(MOST_INSERTS, Math.floor(documents.length / INSERTED_PART)));
@@ -230,7 +277,11 @@ export class Database {
    * Answers how many documents were found. In parts beside each other: the server gives each call one
    * core, and a write of many documents is nearly all work. A caller's transaction has but one core.
    */
-  async updateInParts(name: CollectionName, updates: readonly SameUpdate[]): Promise<number> {
+  async updateInParts(
+    name: CollectionName,
+    updates: readonly SameUpdate[],
+    limits: Document = {},
+  ): Promise<number> {
     const total = updates.reduce((sum, { ids }) => sum + ids.length, 0);
     if (total === 0) return 0;
     if (this.isInTransaction) {
@@ -241,7 +292,11 @@ export class Database {
     }
     const parts = Math.max(1, Math.round(total / PART));
     const found = split(updates, Math.ceil(total / parts)).map(async (part) => {
-      const reply = await this.#write({ update: this.options.prefix + name, updates: part });
+      const reply = await this.#write({
+        update: this.options.prefix + name,
+        updates: part,
+        ...limits,
+      });
       duplicatesOf(reply);
       return Number(reply["n"]);
     });

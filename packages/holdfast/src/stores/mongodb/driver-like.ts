@@ -39,6 +39,7 @@ export interface CollectionLike {
 
 export interface DbLike {
   readonly databaseName: string;
+  readonly client?: ClientLike;
   collection(name: string, options?: Document): CollectionLike;
   createCollection(name: string, options?: Document): Promise<unknown>;
   command(command: Document, options?: Document): Promise<Document>;
@@ -48,6 +49,16 @@ export interface ClientLike {
   db(name?: string, options?: Document): DbLike;
   connect(): Promise<unknown>;
   close(): Promise<void>;
+  startSession?(): OwnSession;
+  /** How long it waits for a server, among much else. */
+  readonly options?: object;
+}
+
+/** A session that this store began itself. */
+export interface OwnSession {
+  startTransaction(options?: Document): void;
+  abortTransaction(): Promise<unknown>;
+  endSession(): Promise<unknown>;
 }
 
 /** A session in a transaction. Its client is how we reach our collections through it. */

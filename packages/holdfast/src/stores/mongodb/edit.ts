@@ -4,12 +4,12 @@
  */
 import { randomUUID } from "node:crypto";
 import { StoreUnavailableError } from "../../core/errors.ts";
-import { writeAlone } from "./alone.ts";
 import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { clearFresh } from "./packs/fresh.ts";
+import { writeFree } from "./locks.ts";
 import { lookUp } from "./look-up.ts";
-import { duplicatesIn, isDuplicateKey, isTooLate } from "./mongodb-error.ts";
+import { duplicatesIn, isDuplicateKey } from "./mongodb-error.ts";
 import type { AnyJob, JobDocument, Tombstone } from "./schema.ts";
 import { unpack } from "./packs/unpack.ts";
 
@@ -36,16 +36,14 @@ export interface Edit<Answer> {
   readonly ifLocked?: () => Answer;
 }
 
-/** A call may change a thousand jobs. */
-const TOGETHER = { maxTimeMS: 2_000 };
-
 const MOST_ROUNDS = 200;
 
-/** `projection` says what the thinking needs not read. */
+/** `projection` says what the thinking needs not read; `asksFirst` that many may be locked. */
 export async function edit<Answer>(
   db: Database,
   edits: readonly Edit<Answer>[],
   projection: Document = {},
+  { asksFirst = false }: { readonly asksFirst?: boolean } = {},
 ): Promise<Answer[]> {
   const answers = new Map<Edit<Answer>, Answer>();
   const locked = new Set<Edit<Answer>>();
@@ -57,7 +55,7 @@ export async function edit<Answer>(
     }
     // Of several edits of one job each sees what the one before has done.
     const now = firstOfEachJob(left);
-    await editOnce(db, now, { answers, locked, projection });
+    await editOnce(db, now, { answers, locked, projection, asksFirst });
     left = left.filter((one) => !answers.has(one) && !locked.has(one));
   }
   if (locked.size > 0) throw lockedError();
@@ -77,9 +75,10 @@ async function editOnce<Answer>(
     /** Those that an open transaction keeps from us, and who cannot be answered without. */
     readonly locked: Set<Edit<Answer>>;
     readonly projection: Document;
+    readonly asksFirst: boolean;
   },
 ): Promise<void> {
-  const { answers, locked, projection } = how;
+  const { answers, locked, projection, asksFirst } = how;
   const ids = edits.map(({ id }) => id);
   const [{ jobs }, now] = await Promise.all([lookUp(db, ids, projection), db.now()]);
   const v = randomUUID();
@@ -107,13 +106,12 @@ async function editOnce<Answer>(
   const kept = await unpack(db, packs);
   for (const one of edits) if (kept.has(one.id)) setLocked(one);
   if (writes.length === 0) return;
-  const { isAllDone, isLate } = await write(db, writes);
+  const { isAllDone, refused } = await write(db, writes, asksFirst);
   const done = isAllDone ? null : await writtenAs(db, ids, v);
   for (const { one, answer } of writes) {
-    if (done === null || done.has(one.id)) answers.set(one, answer);
+    if (done === null ? !refused.has(one.id) : done.has(one.id)) answers.set(one, answer);
+    else if (refused.has(one.id)) setLocked(one);
   }
-  const late = isLate ? await writeEach(db, writes, answers) : [];
-  for (const { one } of late) setLocked(one);
   const moved = writes.filter(({ one }) => answers.has(one)).flatMap(({ waited }) => waited ?? []);
   if (moved.length > 0) await clearFresh(db, moved);
 }
@@ -126,36 +124,30 @@ interface Write<Answer> {
   readonly waited: JobDocument | null;
 }
 
+/** `refused`: those that an open transaction has. They keep no others waiting. */
 async function write<Answer>(
   db: Database,
   writes: readonly Write<Answer>[],
-): Promise<{ readonly isAllDone: boolean; readonly isLate: boolean }> {
-  const operations = writes.map(({ operation }) => operation);
-  try {
-    const limits = db.isInTransaction ? {} : TOGETHER;
-    const matched = await db.bulk("jobs", operations, limits);
-    return { isAllDone: matched === writes.length, isLate: false };
-  } catch (error) {
-    if (db.isInTransaction) throw error;
-    if (isTooLate(error)) return { isAllDone: false, isLate: true };
-    const taken = duplicatesIn(error) ?? (isDuplicateKey(error) ? [{ index: 0 }] : null);
-    if (taken === null) throw error;
-    for (const { index } of taken) writes[index]?.one.onKeyTaken?.();
-    return { isAllDone: false, isLate: false };
-  }
-}
-
-/** Answers those that are locked: they must not keep the others waiting. */
-async function writeEach<Answer>(
-  db: Database,
-  writes: readonly Write<Answer>[],
-  answers: Map<Edit<Answer>, Answer>,
-): Promise<Set<Write<Answer>>> {
-  const open = writes.filter(({ one }) => !answers.has(one));
-  return writeAlone(db, open, async ({ one, answer, operation }, limits) => {
-    const matched = await db.bulk("jobs", [operation], limits);
-    if (matched === 1) answers.set(one, answer);
+  asksFirst: boolean,
+): Promise<{ readonly isAllDone: boolean; readonly refused: ReadonlySet<string> }> {
+  let isAllDone = false;
+  const locked = await writeFree(db, writes, {
+    nameOf: ({ one }) => one.id,
+    asksFirst,
+    async write(to, some, limits) {
+      const operations = some.map(({ operation }) => operation);
+      try {
+        const matched = await to.bulk("jobs", operations, limits);
+        isAllDone = matched === some.length;
+      } catch (error) {
+        const taken = duplicatesIn(error) ?? (isDuplicateKey(error) ? [{ index: 0 }] : null);
+        if (to.isInTransaction || taken === null) throw error;
+        for (const { index } of taken) some[index]?.one.onKeyTaken?.();
+        isAllDone = false;
+      }
+    },
   });
+  return { isAllDone, refused: new Set([...locked].map(({ one }) => one.id)) };
 }
 
 function lockedError(): StoreUnavailableError {

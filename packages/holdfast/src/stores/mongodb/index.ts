@@ -1,3 +1,4 @@
+export { checkMongodb } from "./check-mongodb.ts";
 export { mongodbStore, type MongodbStoreOptions } from "./mongodb-store.ts";
 export type { MongodbPlace } from "./open-database.ts";
 export type {

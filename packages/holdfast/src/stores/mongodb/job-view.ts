@@ -50,6 +50,7 @@ function storedOf(job: JobDocument): StoredJob {
   const { checkpoint, steps, logs, history } = job;
   return {
     ...summaryOf(job),
+    keyLifetime: job.dedupe?.lifetime ?? null,
     checkpoint: checkpoint ?? null,
     steps: steps ?? [],
     logs: logs ?? [],

@@ -119,6 +119,10 @@ export async function trim(db: Database, request: TrimRequest): Promise<number> 
   return db.deleteMany("ledger", { _id: { $in: found.map(({ _id }) => _id) } });
 }
 
+export async function removeEntries(db: Database, ids: readonly string[]): Promise<number> {
+  return ids.length === 0 ? 0 : db.deleteMany("ledger", { _id: { $in: [...ids] } });
+}
+
 /** Words of which one goes with the kind in an index, those that say most first. */
 const WITH_KIND = ["fingerprint", "type", "queue", "category", "state"] as const;
 

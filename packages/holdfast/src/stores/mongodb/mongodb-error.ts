@@ -6,6 +6,7 @@ import { HoldfastError, StoreFullError, StoreUnavailableError } from "../../core
 
 const DUPLICATE_KEY = 11000;
 const MAX_TIME_EXPIRED = 50;
+const WRITE_CONFLICT = 112;
 const OUT_OF_DISK_SPACE = 14031;
 /** Not primary, stepping down, shutting down, network between nodes, too late: another try may do. */
 const PASSING = new Set([
@@ -29,6 +30,17 @@ export function codeOf(error: unknown): number | null {
 
 export function isDuplicateKey(error: unknown): boolean {
   return codeOf(error) === DUPLICATE_KEY;
+}
+
+/** Of one item, or of the first that failed in a transaction. */
+export function isDuplicate(error: unknown): boolean {
+  return isDuplicateKey(error) || duplicatesIn(error) !== null;
+}
+
+/** Said inside a transaction: another one has changed the same, or is about to. */
+export function isConflict(error: unknown): boolean {
+  if (codeOf(error) === WRITE_CONFLICT) return true;
+  return writeErrorsOf(error).some(({ code }) => code === WRITE_CONFLICT);
 }
 
 /** Somebody else's open transaction has it, or the server is very slow. Some of it may be done. */

@@ -19,7 +19,7 @@ import { insert } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { LeaseCall } from "./lease-call.ts";
 import { Leases } from "./lease.ts";
-import { amend, append, countEntries, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, removeEntries, trim } from "./ledger.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
 import { Listener } from "./listener.ts";
@@ -35,8 +35,8 @@ import { renew } from "./renew.ts";
 import { settle } from "./settle.ts";
 import { describe } from "./store-info.ts";
 import { Told } from "./told.ts";
-import { unpack } from "./packs/unpack.ts";
-import { within } from "./within.ts";
+import { unpackWholly } from "./packs/unpack.ts";
+import { within, type EndWatch } from "./within.ts";
 
 export type MongodbStoreOptions = MongodbPlace & {
   /** What the names of our collections begin with. Default `holdfast_`. */
@@ -59,6 +59,8 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
   const wakeups = new Wakeups();
   const inFlight = new Set<Promise<unknown>>();
   const caps = new CapWatch();
+  /** Of callers' transactions that were open when this process last looked. */
+  const watches = new Set<EndWatch>();
   let life: Life | null = null;
   let opening: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
@@ -109,6 +111,8 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
   /** Every verb: has a deadline, is waited for by `close`, and throws errors of our own. */
   async function call<T>(work: (db: Database, told: Told, life: Life) => Promise<T>): Promise<T> {
     const current = openLife();
+    // What a transaction leaves to be done is begun before anything else sees it.
+    for (const watch of watches) watch.look();
     const told = new Told();
     const working = work(current.db, told, current);
     inFlight.add(working);
@@ -128,8 +132,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
 
   /** Hints go out afterwards, and nobody waits for them. */
   function tell(db: Database, { queues, added, finished, roomIn, broken }: Told): void {
-    // A chore does it if this fails.
-    unpack(db, broken).catch(() => {});
+    if (broken.size > 0) db.options.clearing.begin(unpackWholly(db, broken));
     if (queues.size > 0 || finished.length > 0) {
       wakeups.done(queues, finished, added > 0 ? added : undefined);
     }
@@ -220,6 +223,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
       count: (filter, upTo) => call((db) => countEntries(db, filter, upTo)),
       amend: (amendments) => some(amendments, (db) => amend(db, amendments)),
       trim: (request) => call((db) => trim(db, request)),
+      remove: (ids) => call((db) => removeEntries(db, ids)),
     },
     records: {
       read: (keys) => some(keys, (db) => readRecords(db, keys)),
@@ -237,7 +241,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
             const { db, id } = openLife();
             const onEnded = (told: Told): void => tell(db, told);
             const mustBeOpen = (): void => void openLife();
-            return within(tx, { ...db.options, id, onEnded, mustBeOpen });
+            return within(tx, { ...db.options, id, watches, onEnded, mustBeOpen });
           }
         : undefined,
   });

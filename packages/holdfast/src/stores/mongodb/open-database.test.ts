@@ -51,6 +51,17 @@ describe("opening", () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
+  it("warns of a client that gives up a silent server too late, and is content with its own", async () => {
+    const patient = mongodbStore({ db: database.db });
+    await patient.open();
+    expect(patient.info().warnings).toEqual([expect.stringContaining("connectTimeoutMS: 3000")]);
+    await patient.close();
+    const own = mongodbStore({ url: await serverUrl("mongodb") });
+    await own.open();
+    expect(own.info().warnings).toEqual([]);
+    await own.close();
+  });
+
   it("keeps stores of different prefixes apart", async () => {
     const [one, other] = ["one_", "other_"].map((prefix) =>
       mongodbStore({ db: database.db, prefix }),

@@ -22,6 +22,7 @@ import {
 } from "./driver-like.ts";
 import { Head } from "./head.ts";
 import { KnownQueues } from "./known-queues.ts";
+import { Locks } from "./locks.ts";
 import { codeOf, storeError } from "./mongodb-error.ts";
 import { COLLECTIONS, INDEXES, SCHEMA, type CollectionName, type StoreDocument } from "./schema.ts";
 import type { ServerFacts } from "./store-info.ts";
@@ -88,6 +89,8 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     const memory = {
       known: new KnownQueues(),
       clearing: new Clearing(),
+      locks: new Locks(),
+      hasTransactions: facts.isReplicaSet && typeof db.client?.startSession === "function",
     };
     const head = new Head({ ...settings, db });
     const database = new Database({ ...settings, db, head, ...memory });
@@ -112,7 +115,7 @@ interface MongodbModule {
   readonly MongoClient: new (url: string, options: Document) => ClientLike;
 }
 
-async function connect(url: string): Promise<ClientLike> {
+export async function connect(url: string): Promise<ClientLike> {
   const { MongoClient } = await loadDriver();
   let client: ClientLike | null = null;
   try {
@@ -156,13 +159,13 @@ async function loadDriver(): Promise<MongodbModule> {
 }
 
 /** The one that the URL names. The driver's own default is called `test`, which nobody would expect. */
-function databaseOf(client: ClientLike | null, url: string): DbLike {
+export function databaseOf(client: ClientLike | null, url: string): DbLike {
   const name = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url)?.[1];
   if (client === null) throw new Error("a URL without a client");
   return client.db(name === undefined ? DEFAULT_DATABASE : decodeURIComponent(name));
 }
 
-async function factsOf(db: DbLike): Promise<ServerFacts> {
+export async function factsOf(db: DbLike): Promise<ServerFacts> {
   const hello = await db.command({ hello: 1 });
   const { version } = await db.command({ buildInfo: 1 });
   if (Number(hello["maxWireVersion"]) < OLDEST_WIRE_VERSION) {
@@ -174,7 +177,15 @@ async function factsOf(db: DbLike): Promise<ServerFacts> {
     version: String(version),
     isReplicaSet: isRouter || typeof hello["setName"] === "string",
     nodes: Array.isArray(hosts) ? hosts.length : isRouter ? Infinity : 1,
+    silenceMs: silenceOf(db),
   };
+}
+
+/** A heartbeat is late after both together. */
+function silenceOf({ client }: DbLike): number | null {
+  const { connectTimeoutMS, heartbeatFrequencyMS } = (client?.options ?? {}) as Document;
+  const isSaid = typeof connectTimeoutMS === "number" && typeof heartbeatFrequencyMS === "number";
+  return isSaid ? connectTimeoutMS + heartbeatFrequencyMS : null;
 }
 
 /** Throws if a newer Holdfast has written them that does not serve this one. */

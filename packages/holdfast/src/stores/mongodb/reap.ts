@@ -13,6 +13,7 @@ import { clearIds } from "./packs/fresh.ts";
 import { putBack, takeBack } from "./moves.ts";
 import { carryOutUndone } from "./follow-ups.ts";
 import { endOf, seqAt, SEQS } from "./packs/packs.ts";
+import { promisedAmong } from "./promises.ts";
 import { isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
 import type { Told } from "./told.ts";
 import { tidyPacks, unpack } from "./packs/unpack.ts";
@@ -23,8 +24,6 @@ export async function reap(
   told: Told,
 ): Promise<ReapedJob[]> {
   const now = await db.now();
-  await carryOutUndone(db, now, told);
-  await tidyPacks(db, now, TIDIED_AT_ONCE);
   const reaped: ReapedJob[] = [];
   const missed: string[] = [];
   for (let round = 0; reaped.length < limit && round < MOST_ROUNDS; round++) {
@@ -32,11 +31,15 @@ export async function reap(
     if (over.length === 0) break;
     // Taken apart whatever becomes of their jobs: one that was settled in a caller's transaction has a
     // document of its own, and whoever should have seen to its pack may be dead.
-    await unpack(db, new Set(over.flatMap(({ pack }) => pack ?? [])));
+    await unpack(db, new Set(over.flatMap(({ pack }) => pack ?? [])), ASKS_FIRST);
     const ids = over.map(({ id }) => id);
-    const disowned = await disownedBy(db, new Set(over.map(({ worker }) => worker)), now);
-    const edits = ids.map((id) => reapOne(id, { disowned, told }));
-    const done = (await edit(db, edits, NEEDLESS)).filter((one) => one !== null);
+    const names = over.map(({ id, fence }) => leaseName({ _id: id, fence }));
+    const [disowned, promised] = await Promise.all([
+      disownedBy(db, new Set(over.map(({ worker }) => worker)), now),
+      promisedAmong(db, names, now),
+    ]);
+    const edits = ids.map((id) => reapOne(id, { disowned, promised, told }));
+    const done = (await edit(db, edits, NEEDLESS, ASKS_FIRST)).filter((one) => one !== null);
     reaped.push(...done);
     // Whoever took them may have died before they were cleared.
     await clearIds(
@@ -47,10 +50,16 @@ export async function reap(
     // Some were renewed or settled at this moment: others may have run out as well.
     missed.push(...ids.filter((id) => !done.some((one) => one.id === id)));
   }
+  // What was put back must not wait for the chore: the next call does it, or another process.
+  if (reaped.length > 0) return reaped;
+  await carryOutUndone(db, now, told);
+  await tidyPacks(db, now, TIDIED_AT_ONCE);
   return reaped;
 }
 
 const MOST_ROUNDS = 5;
+/** What ran out may well be in a transaction: of a holder that renews nothing meanwhile, or that was killed. */
+const ASKS_FIRST = { asksFirst: true };
 const TIDIED_AT_ONCE = 20;
 const NEEDLESS = { payload: 0, result: 0, steps: 0, checkpoint: 0, logs: 0 };
 
@@ -82,12 +91,13 @@ async function expired(
   return running.slice(0, limit);
 }
 
-const RUNNING = { seq: 1, leaseUntil: 1, worker: 1, ids: 1, ends: 1, status: 1, ...SEQS };
+const RUNNING = { seq: 1, fence: 1, leaseUntil: 1, worker: 1, ids: 1, ends: 1, status: 1, ...SEQS };
 
 interface Running {
   readonly id: string;
   readonly until: number;
   readonly seq: number;
+  readonly fence: number;
   readonly worker: string;
   readonly pack: string | null;
 }
@@ -95,10 +105,10 @@ interface Running {
 function runningIn(document: JobDocument | Pack): Running[] {
   const until = document.leaseUntil ?? 0;
   const worker = document.worker ?? "";
-  const { _id } = document;
-  if (!isPack(document)) return [{ id: _id, until, seq: document.seq, worker, pack: null }];
+  const { _id, fence } = document;
+  if (!isPack(document)) return [{ id: _id, until, seq: document.seq, fence, worker, pack: null }];
   const all = document.ids.map((id, index) => {
-    return { id, until, seq: seqAt(document, index), worker, pack: _id };
+    return { id, until, seq: seqAt(document, index), fence, worker, pack: _id };
   });
   return all.filter((_, index) => endOf(document, index) === null);
 }
@@ -112,7 +122,15 @@ function isCharged(job: JobDocument, disowned: Disowned): boolean {
 
 function reapOne(
   id: string,
-  { disowned, told }: { readonly disowned: Disowned; readonly told: Told },
+  {
+    disowned,
+    promised,
+    told,
+  }: {
+    readonly disowned: Disowned;
+    readonly promised: ReadonlySet<string>;
+    readonly told: Told;
+  },
 ): Edit<ReapedJob | null> {
   return {
     id,
@@ -120,6 +138,7 @@ function reapOne(
     think(job, now) {
       if (job === null || isTombstone(job) || job.status !== "processing") return { answer: null };
       if ((job.leaseUntil ?? Infinity) > now) return { answer: null };
+      if (promised.has(leaseName(job))) return { answer: null };
       const worker = job.worker ?? "";
       // Somebody else has leased it since, and it was not asked about that one.
       if (!disowned.has(worker)) return { answer: null };

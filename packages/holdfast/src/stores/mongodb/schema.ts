@@ -232,6 +232,13 @@ export interface DisownedDocument {
   readonly forgetAt: number;
 }
 
+/** Beside them: a lease that its holder was promised although its job could not be written. */
+export interface PromiseDocument {
+  readonly _id: string;
+  /** Until then it lasts. */
+  readonly forgetAt: number;
+}
+
 export interface QueueDocument {
   readonly _id: string;
   readonly bornAt?: number;

@@ -12,11 +12,12 @@ import { jobLength } from "../../core/job-length.ts";
 import { isFinished } from "../../core/job.ts";
 import type { Settlement, SettleResult } from "../../core/store.ts";
 import { conclude } from "./conclude.ts";
-import type { Database } from "./database.ts";
+import type { Database, SameUpdate } from "./database.ts";
 import { edit, updateOf, writtenAs, type Changes, type Edit } from "./edit.ts";
 import { newDocument } from "./insert.ts";
 import { PLAIN } from "./job-view.ts";
 import { entryDocument } from "./ledger.ts";
+import { isTooLate } from "./mongodb-error.ts";
 import { bury, isRemembered } from "./moves.ts";
 import { carryOut, type Pending } from "./follow-ups.ts";
 import { knowQueues } from "./queue-book.ts";
@@ -25,6 +26,9 @@ import { placeOf } from "./packs/packs.ts";
 import { isTombstone, type AnyJob, type FollowUp } from "./schema.ts";
 import { packEndsOf, updatesOf, type PackEnd } from "./packs/settle-packs.ts";
 import type { Told } from "./told.ts";
+
+/** Plain settles get so long before those that are late are looked at one by one. */
+const PLAIN_MS = 2_500;
 
 export async function settle(
   db: Database,
@@ -50,6 +54,21 @@ function bringsNothing(settlement: Settlement): boolean {
   return !brings;
 }
 
+/** What is late may be locked: that is found out with thought. */
+async function isAllFound(
+  db: Database,
+  updates: readonly SameUpdate[],
+  count: number,
+): Promise<boolean> {
+  const limits = db.hasTransactions && !db.isInTransaction ? { maxTimeMS: PLAIN_MS } : {};
+  try {
+    return (await db.updateInParts("jobs", updates, limits)) === count;
+  } catch (error) {
+    if (db.isInTransaction || !isTooLate(error)) throw error;
+    return false;
+  }
+}
+
 /** A spawned job may want a key that a later settlement frees: that one must wait. */
 function inParts(settlements: readonly Settlement[]): Settlement[][] {
   const parts: Settlement[][] = [];
@@ -68,7 +87,10 @@ async function settlePlainly(
   settlements: readonly Settlement[],
   told: Told,
 ): Promise<Set<Settlement>> {
-  const single = settlements.filter(({ handle, discard }) => handle === PLAIN && discard !== true);
+  const { locks } = db.options;
+  const single = settlements.filter(
+    ({ id, handle, discard }) => handle === PLAIN && discard !== true && !locks.has(id),
+  );
   // A caller's transaction would keep others from all jobs of a pack.
   const packs = db.isInTransaction ? [] : packEndsOf(settlements);
   if (single.length + packs.length === 0) return new Set();
@@ -80,8 +102,7 @@ async function settlePlainly(
     return { ids, filter: { fence, status: "processing" }, update: updateOf(changes, v) };
   });
   const ofPacks = packs.flatMap((end) => updatesOf(end, { now, v, remembersMs: db.remembersMs }));
-  const matched = await db.updateInParts("jobs", [...updates, ...ofPacks]);
-  const isAll = matched === single.length + packs.length;
+  const isAll = await isAllFound(db, [...updates, ...ofPacks], single.length + packs.length);
   const ids = [...single.map(({ id }) => id), ...packs.map(({ pack }) => pack)];
   const done = isAll ? null : await writtenAs(db, ids, v);
   const isDone = (id: string): boolean => done === null || done.has(id);
@@ -147,6 +168,7 @@ async function settleWithThought(
   const followUps = await prepareFollowUps(db, settlements);
   const edits = settlements.map((settlement, index): Edit<Settled> => ({
     id: settlement.id,
+    ifLocked: () => ({ result: "busy", pending: [], isAgain: false }),
     think(job, now) {
       if (!isHeldBy(job, settlement)) return { answer: wasSettled(job, settlement, now) };
       const updates = takeAlong(job, settlement.updates ?? {}, now);

@@ -1,19 +1,21 @@
 import assert from "node:assert/strict";
 import { MongoClient, type ClientSession } from "mongodb";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   mongodbDatabase,
   type MongodbDatabase,
 } from "../../../../../test/servers/mongodb-place.ts";
 import { Died, intercepted } from "../../../../../test/servers/mongodb-world.ts";
-import { NotInTransactionError, StoreUnavailableError } from "../../core/errors.ts";
+import { NotInTransactionError } from "../../core/errors.ts";
 import type { Store, WithinTransaction } from "../../core/store.ts";
+import { Holdfast } from "../../index.ts";
 import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
 import { insertSome, key, newJob, QUEUE } from "../../testing/conformance/new-job.ts";
 import { die, leaseRef, settlement, succeed } from "../../testing/conformance/settling.ts";
 import { takeExactly } from "../../testing/conformance/take.ts";
 import { LONG_MS } from "../../testing/conformance/times.ts";
 import { mongodbStore } from "./index.ts";
+import { isTooLate } from "./mongodb-error.ts";
 
 let database: MongodbDatabase;
 let store: Store;
@@ -94,9 +96,34 @@ describe("a caller's transaction that stays open", () => {
     assert.ok(mine);
     await inside.settle([settlement(mine, succeed())]);
     const back = { kind: "release", afterMs: 0 } as const;
-    const settling = store.settle(leased.map((job) => settlement(job, back)));
-    await expect(settling).rejects.toThrow(StoreUnavailableError);
+    const answers = await store.settle(leased.map((job) => settlement(job, back)));
+    expect(answers).toEqual(["busy", ...Array<string>(count - 1).fill("settled")]);
     expect((await countsOf(store)).ready).toBe(count - 1);
+  });
+
+  it("keeps no plain settle of other jobs from being done", async () => {
+    await insertSome(store, 2, { dedupe: null });
+    await insertSome(store, 1, { dedupe: key("a document of its own") });
+    const leased = await takeExactly(store, 3);
+    const mine = leased[2];
+    assert.ok(mine);
+    await inside.settle([settlement(mine, succeed())]);
+    const ended = leased.map((job) => settlement(job, succeed()));
+    expect(await store.settle(ended)).toEqual(["settled", "settled", "busy"]);
+    await tx.commitTransaction();
+    expect(await store.settle(ended)).toEqual(["settled", "settled", "settled"]);
+  });
+
+  it("keeps no other renewal from being answered if one carries something for its own job", async () => {
+    await insertSome(store, 2);
+    const [mine, other] = await takeExactly(store, 2);
+    assert.ok(mine && other);
+    await inside.settle([settlement(mine, succeed())]);
+    const carrying = { ...leaseRef(mine), updates: { checkpoint: "1" } };
+    expect(await store.renew([carrying, leaseRef(other)], LONG_MS)).toEqual(["busy", "kept"]);
+    await tx.abortTransaction();
+    expect(await store.renew([carrying], LONG_MS)).toEqual(["kept"]);
+    expect((await jobOf(store, mine)).checkpoint).toBe("1");
   });
 
   it("keeps only those waiting who want the very same key, and not for ever", async () => {
@@ -213,6 +240,63 @@ describe("a job of a pack that is settled in a transaction", () => {
     await takeExactly(other, 1);
   }
 
+  it("is not counted as running right after the commit", async () => {
+    const id = await settledInside();
+    await tx.commitTransaction();
+    expect(await countsOf(dying)).toMatchObject({ ready: 1, processing: 0, succeeded: 1 });
+    expect((await jobOf(dying, { id })).status).toBe("succeeded");
+  });
+
+  it("is not reaped after a renewal said that it is kept, when the transaction ends", async () => {
+    await insertSome(other, 2);
+    const leased = await takeExactly(dying, 2, { leaseMs: LONG_MS });
+    const [mine] = leased;
+    assert.ok(mine);
+    await dying.within?.(tx).settle([settlement(mine, succeed("1"))]);
+    now += LONG_MS - 1;
+    expect(await dying.renew(leased.map(leaseRef), LONG_MS)).toEqual(["kept", "kept"]);
+    // Its holder believes that it has ended: the word did not arrive, and the server ends it later.
+    now += 2;
+    expect(await other.reap({ limit: 10 })).toEqual([]);
+    await tx.abortTransaction();
+    expect(await other.reap({ limit: 10 })).toEqual([]);
+    now += LONG_MS;
+    expect(await other.reap({ limit: 10 })).toHaveLength(2);
+  });
+
+  it("is waited for by no reaping, and by a renewal of others once", async () => {
+    let late = 0;
+    const db = intercepted(database, async (_, run) => {
+      try {
+        const reply = await run();
+        if (JSON.stringify(reply)?.includes("MaxTimeMSExpired")) late += 1;
+        return reply;
+      } catch (error) {
+        if (isTooLate(error)) late += 1;
+        throw error;
+      }
+    });
+    const watched = mongodbStore({ db, now: () => now });
+    await watched.open();
+    await insertSome(other, 3);
+    const leased = await takeExactly(other, 3, { leaseMs: LONG_MS });
+    const [mine, ...others] = leased;
+    assert.ok(mine);
+    await other.within?.(tx).settle([settlement(mine, succeed("1"))]);
+    expect(await watched.renew(others.map(leaseRef), LONG_MS)).toEqual(["kept", "kept"]);
+    expect(late).toBeGreaterThan(0);
+    late = 0;
+    expect(await watched.renew(others.map(leaseRef), LONG_MS)).toEqual(["kept", "kept"]);
+    for (const reaper of [watched, dying]) {
+      now += LONG_MS;
+      await reaper.reap({ limit: 10 });
+    }
+    expect(late).toBe(0);
+    await tx.abortTransaction();
+    expect((await watched.reap({ limit: 10 })).map(({ id }) => id)).toEqual([mine.id]);
+    await watched.close();
+  });
+
   it("leaves no pack behind if its process dies after the commit", async () => {
     const id = await settledInside();
     isDead = true;
@@ -232,4 +316,45 @@ describe("a job of a pack that is settled in a transaction", () => {
     expect(await other.reap({ limit: 10 })).toEqual([]);
     await onlyTheOtherIsLeft(id);
   });
+});
+
+describe("a worker whose handler has a transaction open", () => {
+  it(
+    "keeps its lease also if the server has lost the transaction",
+    { timeout: 30_000 },
+    async () => {
+      const silent = { debug() {}, info() {}, warn() {}, error() {} };
+      const hf = new Holdfast({ store: mongodbStore({ db: database.db }), logger: silent });
+      let isSettled: () => void;
+      let goOn: () => void;
+      const settled = new Promise<void>((resolve) => (isSettled = resolve));
+      const released = new Promise<void>((resolve) => (goOn = resolve));
+      hf.define({
+        type: "book",
+        async run(job) {
+          if (job.attempt > 1) return;
+          await job.settleWithin(tx, {});
+          isSettled();
+          await released;
+          await tx.commitTransaction();
+        },
+      });
+      const worker = await hf.work({ leaseMs: 3_000, concurrency: 1 });
+      const receipt = await hf.enqueue("book", null);
+      await settled;
+      const { leaseUntil: before } = await jobOf(store, receipt);
+      assert.ok(before !== null && tx.id !== undefined);
+      await database.client.db("admin").command({ killSessions: [tx.id] });
+      await vi.waitFor(
+        async () => expect((await jobOf(store, receipt)).leaseUntil).toBeGreaterThan(before),
+        { timeout: 10_000 },
+      );
+      goOn!();
+      // Its commit failed, and that is a failure of its own: no crash.
+      await hf.waitFor(receipt, { timeoutMs: 20_000 });
+      expect(await jobOf(store, receipt)).toMatchObject({ status: "succeeded", crashes: 0 });
+      await worker.stop({ graceMs: 0 });
+      await hf.close();
+    },
+  );
 });

@@ -20,6 +20,8 @@ import { withDeadline } from "../shared/with-deadline.ts";
 export interface WithinOptions extends DatabaseOptions {
   /** Of our collections, as it was found when the store was opened. */
   readonly id: string;
+  /** Here it is noted while nobody knows how it ended. */
+  readonly watches: Set<EndWatch>;
   /** What those who listen are to hear of the transaction, once it has ended. */
   readonly onEnded: (told: Told) => void;
   /** Throws if the store is not open. */
@@ -36,7 +38,7 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
   const session = tx;
   const isOpen = lifeOf(session);
   mustBeInside(isOpen);
-  const watch = new EndWatch(isOpen, options.onEnded);
+  const watch = new EndWatch(isOpen, options);
   const ownDb = session.client.db(options.db.databaseName);
   const db = new Database({ ...options, db: ownDb, session });
 
@@ -114,35 +116,46 @@ function notInTransaction(what: string): NotInTransactionError {
 
 /**
  * Nobody tells us when the caller commits, so we look: soon and then less and less often, about a
- * minute in all. Whoever has a transaction open longer than that leaves it to the poll.
+ * minute in all, and whenever this process calls the store. Whoever has a transaction open longer than that
+ * leaves it to the poll.
  */
-class EndWatch {
+export class EndWatch {
   readonly #isOpen: () => boolean;
-  readonly #onEnded: (told: Told) => void;
+  readonly #options: Pick<WithinOptions, "watches" | "onEnded">;
   #told = new Told();
-  #isWatching = false;
 
-  constructor(isOpen: () => boolean, onEnded: (told: Told) => void) {
+  constructor(isOpen: () => boolean, options: Pick<WithinOptions, "watches" | "onEnded">) {
     this.#isOpen = isOpen;
-    this.#onEnded = onEnded;
+    this.#options = options;
   }
 
   add(told: Told): void {
     this.#told.add(told);
-    if (this.#isWatching) return;
-    this.#isWatching = true;
-    setImmediate(() => this.#look(0));
+    const { watches } = this.#options;
+    if (watches.has(this)) return;
+    watches.add(this);
+    setImmediate(() => this.#lookAgain(0));
   }
 
-  #look(looks: number): void {
-    if (!this.#isOpen()) {
-      this.#isWatching = false;
-      this.#onEnded(this.#told);
-      this.#told = new Told();
-    } else if (looks < 10) {
-      setImmediate(() => this.#look(looks + 1));
+  look(): void {
+    const { watches, onEnded } = this.#options;
+    if (!watches.has(this) || this.#isOpen()) return;
+    watches.delete(this);
+    const told = this.#told;
+    this.#told = new Told();
+    onEnded(told);
+  }
+
+  #lookAgain(looks: number): void {
+    const { watches } = this.#options;
+    this.look();
+    if (!watches.has(this)) return;
+    if (looks < 10) {
+      setImmediate(() => this.#lookAgain(looks + 1));
     } else if (looks < 160) {
-      setTimeout(() => this.#look(looks + 1), looks < 100 ? looks : 1_000).unref();
+      setTimeout(() => this.#lookAgain(looks + 1), looks < 100 ? looks : 1_000).unref();
+    } else {
+      watches.delete(this);
     }
   }
 }

@@ -12,6 +12,7 @@ import { isUuid } from "../../core/uuid.ts";
 import type { Clock } from "./clock.ts";
 import type { Row } from "./database.ts";
 import type { Asker } from "./queue-book.ts";
+import { lifetimeOf } from "./keys.ts";
 import { text } from "./row-values.ts";
 import { STATUSES } from "./placement.ts";
 import type { ViewColumn } from "./view-function.ts";
@@ -73,9 +74,10 @@ function isThere({ seq }: View): boolean {
 }
 
 function storedJob(view: View): StoredJob {
-  const { checkpoint, steps, logs, history } = view;
+  const { checkpoint, steps, logs, history, keyLife } = view;
+  const keyLifetime = keyLife === null ? null : lifetimeOf(keyLife);
   const lists = { steps: steps ?? [], logs: logs ?? [], history: history ?? [] };
-  return { ...summaryOf(view), checkpoint, ...lists };
+  return { ...summaryOf(view), keyLifetime, checkpoint, ...lists };
 }
 
 function summaryOf(view: View): JobSummary {

@@ -9,7 +9,7 @@
  * A key is freed only by the job it belongs to: the first holder of a key that expired must not free
  * it for the second. Taking one is part of the insert (`insert-function.ts`).
  */
-import type { DedupeKey } from "../../core/job.ts";
+import type { DedupeKey, KeyLifetime } from "../../core/job.ts";
 import { wholeMs } from "./clock.ts";
 import { eachOf } from "./pinned.ts";
 import type { Transaction } from "./transaction.ts";
@@ -46,6 +46,11 @@ export function lifeOf(lifetime: DedupeKey["lifetime"]): number {
   if (lifetime === "kept") return KEPT;
   if (lifetime === "until-finished") return UNTIL_FINISHED;
   return wholeMs(lifetime.ttlMs);
+}
+
+export function lifetimeOf(life: number): KeyLifetime {
+  if (life === KEPT) return "kept";
+  return life === UNTIL_FINISHED ? "until-finished" : { ttlMs: life };
 }
 
 /** Jobs that finish free those keys that last until then. */

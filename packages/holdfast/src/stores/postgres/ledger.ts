@@ -41,6 +41,10 @@ const TRIM = `
   DELETE FROM holdfast.ledger WHERE n = ANY (ARRAY(
     SELECT n FROM holdfast.ledger WHERE kind = $1 AND (at, n) <= ($2::bigint, $3::bigint)
     ORDER BY kind, at, n LIMIT $4 FOR UPDATE SKIP LOCKED)) RETURNING 1`;
+/** By id, which is the order of locks. */
+const REMOVE = `
+  DELETE FROM holdfast.ledger WHERE n = ANY (ARRAY(
+    SELECT n FROM holdfast.ledger WHERE id = ANY ($1::text[]) ORDER BY id FOR UPDATE)) RETURNING 1`;
 const COLUMNS = `n, id, kind, job_id, type, queue, grp, category, state, body, at, amended_at,
   fingerprint, company, is_final`;
 const NEWEST_FIRST = "ORDER BY at DESC, n DESC";
@@ -224,6 +228,10 @@ export async function trim(tx: Transaction, request: TrimRequest): Promise<numbe
   const last = marks.sort((a, b) => a.at - b.at || a.n - b.n).at(-1);
   if (last === undefined) return 0;
   return (await tx.rows(TRIM, [kind, last.at, last.n, limit])).length;
+}
+
+export async function removeEntries(tx: Transaction, ids: readonly string[]): Promise<number> {
+  return (await tx.rows(REMOVE, [[...ids]])).length;
 }
 
 /** The place of an entry in the reading order. */

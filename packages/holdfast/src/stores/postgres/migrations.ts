@@ -29,6 +29,7 @@ import { SETTLE_FUNCTION } from "./settle-function.ts";
 import { TALLY_FUNCTIONS } from "./tally.ts";
 import { BURY_FUNCTION } from "./tombstones.ts";
 import { VIEW_FUNCTION } from "./view-function.ts";
+import { VIEWS } from "./views.ts";
 import { WALK_FUNCTIONS } from "./walk-function.ts";
 
 export const MIGRATIONS: readonly string[] = [
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly string[] = [
   LINE_RING,
   LOOKING,
   STEADY_CLOCK,
+  VIEWS,
 ];
 
 /**
@@ -47,7 +49,7 @@ export const MIGRATIONS: readonly string[] = [
 export const SERVES_FROM = 5;
 
 /** Raised whenever the text of a function changes. */
-export const FUNCTIONS_REVISION = 3;
+export const FUNCTIONS_REVISION = 5;
 
 export const FUNCTIONS = [
   CLOCK_FUNCTION,

@@ -16,6 +16,7 @@ import { isPoolLike, type ClientLike, type PoolLike } from "./pool-like.ts";
 import { codeOf } from "./postgres-error.ts";
 import { number, text } from "./row-values.ts";
 import type { SchemaName } from "./schema-name.ts";
+import { showViewsIn } from "./views.ts";
 
 /** 13: the oldest that has everything we use. */
 const OLDEST_VERSION = 130_000;
@@ -38,6 +39,8 @@ export interface OpenOptions {
   readonly deadlineMs: number;
   readonly remembersMs: number;
   readonly prepares: boolean;
+  /** A schema of the application that shows our views, too; null: none. */
+  readonly viewsIn: string | null;
 }
 
 /** What the server said of itself. */
@@ -47,6 +50,7 @@ export interface ServerFacts {
   readonly id: string;
   readonly survivesPowerLoss: boolean;
   readonly survivesFailover: boolean;
+  readonly warnings: readonly string[];
 }
 
 export interface OpenDatabase {
@@ -92,7 +96,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   }
 }
 
-interface PgModule {
+export interface PgModule {
   readonly Pool: new (options: Readonly<Record<string, unknown>>) => PoolLike;
 }
 
@@ -110,7 +114,7 @@ async function openPool(url: string): Promise<PoolLike> {
 }
 
 /** Loaded when a store is opened, so that only those who use PostgreSQL need its driver. */
-async function loadPg(): Promise<PgModule> {
+export async function loadPg(): Promise<PgModule> {
   const name = "pg";
   try {
     const module = (await import(name)) as PgModule & { readonly default?: PgModule };
@@ -123,7 +127,10 @@ async function loadPg(): Promise<PgModule> {
   }
 }
 
-async function setUp(session: Session, { schema, clock }: OpenOptions): Promise<ServerFacts> {
+async function setUp(
+  session: Session,
+  { schema, clock, viewsIn }: OpenOptions,
+): Promise<ServerFacts> {
   const [row] = await session.script(FACTS);
   if (row === undefined) throw new Error("a statement without a row");
   const version = text(row, 1);
@@ -144,12 +151,14 @@ async function setUp(session: Session, { schema, clock }: OpenOptions): Promise<
   const [marks] = await session.script(MARKS);
   if (marks === undefined) throw new Error("holdfast.head has lost its row");
   clock.saw(number(marks, 1));
+  const isShown = viewsIn === null || viewsIn === schema.name;
   const isDurable = text(row, 3) === "on" && text(row, 4) !== "off";
   return {
     version,
     id: text(marks, 0),
     survivesPowerLoss: isDurable,
     survivesFailover: isDurable && text(row, 5) !== "" && text(row, 4) !== "local",
+    warnings: isShown ? [] : await showViewsIn(session, schema, viewsIn),
   };
 }
 
@@ -172,6 +181,18 @@ function openError(error: unknown, { place, schema }: OpenOptions): unknown {
   const detail = error instanceof Error ? error.message : String(error);
   const advice = adviceFor(error, schema);
   return advice === null ? error : new StoreOpenError(`${advice} (${detail})`, { cause: error });
+}
+
+/** For those who only look: the same words for a server that is away, or lets nobody in. */
+export function openFailure(error: unknown, url: string): unknown {
+  if (error instanceof HoldfastError) return error;
+  const away = new StoreUnavailableError("nothing was done", {
+    cause: error,
+    mayHaveHappened: false,
+  });
+  const code = codeOf(error) ?? "";
+  const isKnown = code === "" || /^(28|3D|ECONN|ENOTFOUND|ETIMEDOUT|EHOST)/.test(code);
+  return isKnown ? awayOrWrong(away, { url }) : error;
 }
 
 /** A server that does not answer may be back soon; a user or a database that is not there is for a person to mend. */

@@ -21,7 +21,7 @@ import { find } from "./find.ts";
 import { hasRepeats, insert, insertAlone } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { Leases } from "./lease.ts";
-import { amend, append, countEntries, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, removeEntries, trim } from "./ledger.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
 import { Listener } from "./listener.ts";
@@ -40,7 +40,7 @@ import { reap } from "./reap.ts";
 import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
 import { number } from "./row-values.ts";
-import { SchemaName } from "./schema-name.ts";
+import { isSchemaName, SchemaName } from "./schema-name.ts";
 import { settlePlainly } from "./settle-plainly.ts";
 import { settle } from "./settle.ts";
 import { describe } from "./store-info.ts";
@@ -61,6 +61,11 @@ export type PostgresStoreOptions = PostgresPlace & {
   readonly deadlineMs?: number;
   /** How long ids and settled fences of deleted jobs are remembered. Default one hour. */
   readonly remembersMs?: number;
+  /**
+   * Shows the views `job_failures` and `job_idempotency_locks` in this schema as well, for example
+   * `"public"`. What has one of these names there already stays as it is.
+   */
+  readonly viewsIn?: string;
 };
 
 const NOW = `SELECT ${clockUs("$1::bigint")}`;
@@ -86,7 +91,8 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   async function doOpen(): Promise<void> {
     await closing;
     if (life !== null) return;
-    const settings = { schema, clock, deadlineMs, remembersMs, prepares: isDirect };
+    const viewsIn = options.viewsIn ?? null;
+    const settings = { schema, clock, deadlineMs, remembersMs, prepares: isDirect, viewsIn };
     const opened = await openDatabase({ ...settings, place: options });
     const { db, pool } = opened;
     const canListen = isDirect && Listener.canListen(pool);
@@ -296,6 +302,10 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       },
       count: async (filter, upTo) => countEntries(openLife().db, filter, upTo),
       trim: async (request) => write((tx) => trim(tx, request)),
+      async remove(ids) {
+        openLife();
+        return ids.length === 0 ? 0 : write((tx) => removeEntries(tx, ids));
+      },
     },
     records: {
       async read(keys) {
@@ -340,12 +350,15 @@ interface Life extends OpenDatabase {
   readonly pruneTurn: PruneTurn;
 }
 
-const OPTIONS = ["url", "pool", "schema", "pooler", "deadlineMs", "remembersMs"];
+const OPTIONS = ["url", "pool", "schema", "pooler", "deadlineMs", "remembersMs", "viewsIn"];
 
 function checkStoreOptions(options: PostgresStoreOptions): void {
   checkOptions("postgresStore", options, OPTIONS);
   checkPlace(options);
-  const { pooler, deadlineMs, remembersMs } = options;
+  const { pooler, deadlineMs, remembersMs, viewsIn } = options;
+  if (viewsIn !== undefined && !isSchemaName(viewsIn)) {
+    throw new InvalidOptionError('viewsIn is the name of a schema: for example "public"');
+  }
   if (pooler !== undefined && pooler !== "session" && pooler !== "transaction") {
     throw new InvalidOptionError('pooler must be "session" or "transaction"');
   }

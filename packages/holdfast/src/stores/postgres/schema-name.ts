@@ -4,6 +4,10 @@ import { InvalidOptionError } from "../../core/errors.ts";
 /** No quotes, no dots: it stands in statements and in names as it is. Short enough for a channel. */
 const SCHEMA = /^[A-Za-z_][A-Za-z0-9_-]{0,49}$/;
 
+export function isSchemaName(name: unknown): boolean {
+  return typeof name === "string" && SCHEMA.test(name);
+}
+
 /** Puts the real name of the schema into statements, where `holdfast.` stands for it. */
 export class SchemaName {
   readonly name: string;
@@ -12,7 +16,7 @@ export class SchemaName {
   readonly #known = new Map<string, Statement>();
 
   constructor(name: string) {
-    if (!SCHEMA.test(name)) {
+    if (!isSchemaName(name)) {
       throw new InvalidOptionError(
         "schema must be up to 50 letters, digits, underscores and dashes, and begin with a letter or an underscore: for example holdfast",
       );

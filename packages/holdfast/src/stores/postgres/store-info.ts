@@ -21,5 +21,6 @@ export function describe(
     insertAtomic: "call",
     spawnsElsewhere: "atomic",
     remembersMs,
+    ...(facts !== null && facts.warnings.length > 0 && { warnings: facts.warnings }),
   };
 }

@@ -18,6 +18,7 @@ const COLUMNS = {
   meta: "j.meta",
   trace: "j.trace",
   dedupeKey: "j.key",
+  keyLife: "j.key_life",
   createdAt: "j.created_at",
   attempts: "coalesce(d.attempts, p.attempts, a.attempts, r.attempts)",
   maxAttempts: "coalesce(d.max_attempts, p.max_attempts, a.max_attempts, r.max_attempts)",

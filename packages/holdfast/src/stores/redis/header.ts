@@ -1,5 +1,5 @@
 /** A job's header, as the scripts pack it (lua/header.lua): change both together. */
-import { ERROR_CATEGORIES, type JobStatus } from "../../core/job.ts";
+import { ERROR_CATEGORIES, type JobStatus, type KeyLifetime } from "../../core/job.ts";
 
 export const STATUSES: readonly JobStatus[] = [
   "queued",
@@ -9,14 +9,14 @@ export const STATUSES: readonly JobStatus[] = [
   "cancelled",
 ];
 
-export const FLAGS = { resultDropped: 1, cancelAsked: 2, leaseSpent: 4, key: 128 } as const;
+export const FLAGS = { resultDropped: 1, cancelAsked: 2, leaseSpent: 4, key: 128, endsKey: 256 } as const;
 /** What moves comes first. */
 export const MOVING_SIZE = 78;
 /** Where in a header everything begins. Behind the texts (group, type, extra) is the worker. */
 export const AT = {
   ...{ status: 0, flags: 1, attempts: 4, maxAttempts: 8, crashes: 12, deferrals: 16 },
   ...{ updatedAt: 20, startedAt: 28, finishedAt: 36, leaseUntil: 44, fence: 52, workerSize: 76 },
-  ...{ createdAt: 92, runAt: 100, priority: 116, texts: 118 },
+  ...{ createdAt: 92, runAt: 100, lifetime: 108, priority: 116, texts: 118 },
 } as const;
 
 export interface Header {
@@ -41,6 +41,7 @@ export interface Header {
   readonly worker: string | null;
   readonly tags: readonly string[];
   readonly key: string | null;
+  readonly keyLifetime: KeyLifetime | null;
 }
 
 export function readHeader(packed: Buffer): Header {
@@ -70,7 +71,14 @@ export function readHeader(packed: Buffer): Header {
     worker: workerSize === 0 ? null : packed.toString("utf8", end, end + workerSize),
     tags,
     key: (flags & FLAGS.key) !== 0 ? key : null,
+    keyLifetime: (flags & FLAGS.key) !== 0 ? lifetimeIn(packed, flags) : null,
   };
+}
+
+function lifetimeIn(packed: Buffer, flags: number): KeyLifetime {
+  if ((flags & FLAGS.endsKey) !== 0) return "until-finished";
+  const ttlMs = instant(packed, AT.lifetime);
+  return ttlMs === null ? "kept" : { ttlMs };
 }
 
 /** The texts of a header that never change. */

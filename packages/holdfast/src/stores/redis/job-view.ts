@@ -132,6 +132,7 @@ function storedJob(seen: Seen): StoredJob {
   const { parts } = seen;
   return {
     ...summary(seen),
+    keyLifetime: readHeader(bytes(parts[1])).keyLifetime,
     checkpoint: textOrNull(list(parts[3])[5]),
     steps: readSteps(list(parts[4])),
     logs: readLogs(list(parts[5])),

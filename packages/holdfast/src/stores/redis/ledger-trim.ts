@@ -6,6 +6,16 @@ import { list, number, rows, text } from "./reply.ts";
 
 const TRIM_STEP = 500;
 
+/** They may be under any root. */
+export async function removeEntries(looking: Looking, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  let removed = 0;
+  for (const root of await rootsOf(looking)) {
+    removed += number(await looking.server.onRoot("ledger-remove", root, [...ids]));
+  }
+  return removed;
+}
+
 export async function trim(looking: Looking, request: TrimRequest): Promise<number> {
   const roots = await rootsOf(looking);
   if (roots.length === 1 || request.keep === null) return trimEach(looking, roots, request);

@@ -19,7 +19,7 @@ import { insert, type InsertHow } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { Keys } from "./keys.ts";
 import { Leases } from "./lease.ts";
-import { trim } from "./ledger-trim.ts";
+import { removeEntries, trim } from "./ledger-trim.ts";
 import { amend, append, countEntries, read } from "./ledger.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
@@ -243,6 +243,7 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
       },
       count: async (filter, upTo) => countEntries(openLife(), filter, upTo),
       trim: async (request) => trim(openLife(), request),
+      remove: async (ids) => removeEntries(openLife(), ids),
     },
     records: {
       async read(names) {

@@ -1,2 +1,3 @@
+export { checkSqlite } from "./check-sqlite.ts";
 export { sqliteStore, type SqliteStoreOptions, type SqlitePlace } from "./sqlite-store.ts";
 export type { DatabaseLike, StatementLike } from "./database-like.ts";

@@ -10,6 +10,7 @@ import type {
   StoredJob,
 } from "../../core/job.ts";
 import type { Connection } from "./connection.ts";
+import { lifetimeOf } from "./keys.ts";
 import { HAS_PAST } from "./placement.ts";
 import { STATUSES } from "./status-codes.ts";
 
@@ -33,7 +34,7 @@ export const MOVING_COLUMNS = `
 
 const VIEW = `
   SELECT j.seq, j.id, q.name AS queue, j.grp AS "group", j.type, j.prio AS priority, j.payload,
-    j.tags, j.meta, j.trace, j.key AS dedupeKey, j.created_at AS createdAt, ${MOVING_COLUMNS},
+    j.tags, j.meta, j.trace, j.key AS dedupeKey, j.key_life AS keyLife, j.created_at AS createdAt, ${MOVING_COLUMNS},
     coalesce(d.result, t.result) AS result, d.result_dropped AS resultDropped, d.finished_at AS finishedAt,
     d.finished_at - d.took AS doneStartedAt, w.name AS lastWorker,
     p.leased_at AS leasedAt, p.until AS leaseUntil, p.updated_at AS leaseUpdatedAt,
@@ -69,6 +70,7 @@ interface ViewRow {
   readonly meta: string | null;
   readonly trace: string | null;
   readonly dedupeKey: string | null;
+  readonly keyLife: number | null;
   readonly createdAt: number;
   readonly attempts: number;
   readonly maxAttempts: number;
@@ -107,6 +109,7 @@ export function storedJob(db: Connection, id: string): StoredJob | null {
   const hasPast = (row.flags & HAS_PAST) !== 0;
   return {
     ...summaryOf(row),
+    keyLifetime: row.keyLife === null ? null : lifetimeOf(row.keyLife),
     checkpoint: row.checkpoint,
     steps: hasPast ? copies(db.objects<Step>(STEPS).all(row.seq)) : [],
     logs: hasPast ? copies(db.objects<LogLine>(LOGS).all(row.seq)) : [],

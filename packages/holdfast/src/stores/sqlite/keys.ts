@@ -9,7 +9,7 @@
  * A key is freed only by the job it belongs to: the first holder of a key that expired must not free
  * it for the second.
  */
-import type { DedupeKey } from "../../core/job.ts";
+import type { DedupeKey, KeyLifetime } from "../../core/job.ts";
 import { instantAfter } from "./clock.ts";
 import type { Queue } from "./queue-book.ts";
 import type { Transaction } from "./transaction.ts";
@@ -41,6 +41,11 @@ export function lifeOf(lifetime: DedupeKey["lifetime"]): number {
   if (lifetime === "kept") return KEPT;
   if (lifetime === "until-finished") return UNTIL_FINISHED;
   return Math.max(0, Math.ceil(lifetime.ttlMs));
+}
+
+export function lifetimeOf(life: number): KeyLifetime {
+  if (life === KEPT) return "kept";
+  return life === UNTIL_FINISHED ? "until-finished" : { ttlMs: life };
 }
 
 /** When a key of this life expires; null if it does not by itself. */

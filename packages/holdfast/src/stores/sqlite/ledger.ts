@@ -22,6 +22,7 @@ const ADD = `
 const AMEND = `
   UPDATE holdfast_ledger SET state = coalesce(?, state), body = coalesce(?, body), amended_at = ?
   WHERE id = ?`;
+const REMOVE = "DELETE FROM holdfast_ledger WHERE id = ?";
 /** The newest of those that are too many. */
 const FIRST_TOO_MANY = `
   SELECT at, n FROM holdfast_ledger INDEXED BY holdfast_ledger_kind
@@ -121,6 +122,12 @@ export function trim(tx: Transaction, { kind, olderThanMs, keep, limit }: TrimRe
   }
   const [first] = last.toSorted((a, b) => b.at - a.at || b.n - a.n);
   return first === undefined ? 0 : tx.db.run(TRIM, kind, first.at, first.n, limit);
+}
+
+export function removeEntries(tx: Transaction, ids: readonly string[]): number {
+  let removed = 0;
+  for (const id of ids) removed += tx.db.run(REMOVE, id);
+  return removed;
 }
 
 function cursorOf({ at, n }: Mark): string {

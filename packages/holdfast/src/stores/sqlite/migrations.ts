@@ -14,8 +14,15 @@ import { missingPart } from "./layout.ts";
 import { LOOKING } from "./looking-schema.ts";
 import { TABLES, UNCHARGED_LEASES, UPKEEP_AND_CLOCK } from "./schema.ts";
 import { troubleOf } from "./sqlite-error.ts";
+import { VIEWS } from "./views.ts";
 
-export const MIGRATIONS: readonly string[] = [TABLES, UNCHARGED_LEASES, UPKEEP_AND_CLOCK, LOOKING];
+export const MIGRATIONS: readonly string[] = [
+  TABLES,
+  UNCHARGED_LEASES,
+  UPKEEP_AND_CLOCK,
+  LOOKING,
+  VIEWS,
+];
 
 /** Code that knows at least so many steps works with what all of them have made. */
 const SERVES = 4;

@@ -16,7 +16,7 @@ import { Transaction, type TransactionSettings } from "./transaction.ts";
 export const IN_MEMORY = ":memory:";
 
 /** File systems on which a lock of one host is not seen by another: NFS, SMB, SMB2, CIFS. */
-const NETWORK_FILE_SYSTEMS: readonly number[] = [0x6969, 0x517b, 0xfe534d42, 0xff534d42];
+export const NETWORK_FILE_SYSTEMS: readonly number[] = [0x6969, 0x517b, 0xfe534d42, 0xff534d42];
 
 export interface OpenOptions extends TransactionSettings {
   readonly place: { readonly file: string } | { readonly database: DatabaseLike };

@@ -22,7 +22,7 @@ import { disown } from "./disown.ts";
 import { find, get } from "./find.ts";
 import { insert } from "./insert.ts";
 import { lease, peek } from "./lease.ts";
-import { amend, append, countEntries, read, trim } from "./ledger.ts";
+import { amend, append, countEntries, read, removeEntries, trim } from "./ledger.ts";
 import { readMark } from "./known.ts";
 import { lines } from "./lines-page.ts";
 import { hold, limit } from "./lines.ts";
@@ -318,6 +318,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       count: (filter, upTo) => look((db) => countEntries(db, filter, upTo)),
       amend: (amendments) => writeEach(amendments, (tx) => amend(tx, amendments)),
       trim: async (request) => write(request.limit, (tx) => trim(tx, request), { otherwise: 0 }),
+      remove: async (ids) => write(ids.length, (tx) => removeEntries(tx, ids), { otherwise: 0 }),
     },
     records: {
       read: (keys) => look((db, at) => readRecords(db, keys, at)),

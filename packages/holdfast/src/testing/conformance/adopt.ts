@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { AttemptRecord } from "../../core/job.ts";
 import { assertCounts, jobOf } from "./looking.ts";
-import { adoptAll, adoptedJob, adoptOne, idsOf, insertAll, key, newJob, QUEUE } from "./new-job.ts";
+import { adoptAll, adoptedJob, adoptOne, idsOf, insertAll, insertOne, key, newJob, QUEUE } from "./new-job.ts";
 import { chapter } from "./scenario.ts";
 import { FAILURE } from "./settling.ts";
 import { takeExactly, takeNothing, takeOne } from "./take.ts";
@@ -41,6 +41,21 @@ export const adopt = chapter("adopt", {
     const job = await jobOf(store, adopted);
     const { dedupe: _, ...expected } = adopted;
     assert.deepEqual({ ...job, ...expected }, job);
+  },
+
+  "a job tells how long its key blocks": async ({ store }) => {
+    for (const lifetime of ["kept", "until-finished", { ttlMs: LONG_MS }] as const) {
+      const dedupe = key(JSON.stringify(lifetime), lifetime);
+      const createdAt = await store.now();
+      const { keyLifetime } = await jobOf(store, await adoptOne(store, { dedupe, createdAt }));
+      assert.deepEqual(keyLifetime, lifetime);
+      const { keyLifetime: ofInserted } = await jobOf(
+        store,
+        await insertOne(store, { dedupe: key(`inserted ${dedupe.key}`, lifetime) }),
+      );
+      assert.deepEqual(ofInserted, lifetime);
+    }
+    assert.equal((await jobOf(store, await insertOne(store))).keyLifetime, null);
   },
 
   "a waiting adopted job is leased, with what it brought along": async ({ store }) => {

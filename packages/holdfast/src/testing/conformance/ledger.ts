@@ -269,6 +269,24 @@ export const ledger = chapter("ledger", {
     await assertRead(store, {}, [entries[2], entries[3]]);
   },
 
+  "entries that are removed are gone from every list, and can be appended again": async ({
+    store,
+  }) => {
+    const job = await insertOne(store);
+    const settled = ledgerEntry({ jobId: job.id, kind: "tick" });
+    await settle(store, await takeOne(store), die(), { entries: [settled] });
+    const [first, second] = await append(store, { kind: "tick" }, { kind: "tick" });
+    assert.ok(first && second);
+    assert.equal(await store.ledger.remove([settled.id, first.id, "none", first.id]), 2);
+    assert.equal(await store.ledger.remove([settled.id, first.id]), 0);
+    assert.equal(await store.ledger.remove([]), 0);
+    await assertRead(store, {}, [second]);
+    await assertRead(store, { kind: "tick" }, [second]);
+    await assertRead(store, { jobId: job.id }, []);
+    assert.equal(await store.ledger.count({}, 10), 1);
+    assert.deepEqual(await store.ledger.append([first]), ["added"]);
+  },
+
   "entries of a settle are in the ledger with the outcome": async ({ store }) => {
     const job = await insertOne(store);
     const entry = ledgerEntry({ jobId: job.id, body: '{"why":"refused"}' });

@@ -54,6 +54,7 @@ export const life = chapter("life", {
       "ledger.count": () => store.ledger.count({}, 1),
       "ledger.amend": () => store.ledger.amend([{ id: "1", state: "x" }]),
       "ledger.trim": () => store.ledger.trim({ kind: "x", olderThanMs: 0, keep: null, limit: 1 }),
+      "ledger.remove": () => store.ledger.remove(["1"]),
       "records.read": () => store.records.read(["a"]),
       "records.swap": () =>
         store.records.swap([{ key: "a", expect: null, value: "1", ttlMs: null }]),

@@ -9,9 +9,9 @@
  * already count, whatever has become of them meanwhile.
  */
 import { randomUUID } from "node:crypto";
-import { writeAll } from "../alone.ts";
 import { present, type Database } from "../database.ts";
 import type { Document } from "../driver-like.ts";
+import { writeFree } from "../locks.ts";
 import { jobsOf } from "./packs.ts";
 import { isPack, isStub, type JobDocument, type Pack, type Stub } from "../schema.ts";
 
@@ -26,29 +26,66 @@ const ABSENT = { $exists: false };
 /** What must be so of a pack that is changed as one. */
 export const UNMARKED = { out: ABSENT };
 
+export interface UnpackOptions {
+  /** Many of their jobs may be locked. */
+  readonly asksFirst?: boolean;
+}
+
 /** Answers the ids of those jobs that somebody's open transaction keeps from us. */
-export async function unpack(db: Database, packs: Iterable<string>): Promise<ReadonlySet<string>> {
+export async function unpack(
+  db: Database,
+  packs: Iterable<string>,
+  how: UnpackOptions = {},
+): Promise<ReadonlySet<string>> {
   const ids = [...new Set(packs)];
   const locked = new Set<string>();
   for (let start = 0; start < ids.length; start += AT_ONCE) {
-    const some = ids.slice(start, start + AT_ONCE);
-    for (const id of await unpackSome(db, some)) locked.add(id);
+    const some = await unpackSome(db, ids.slice(start, start + AT_ONCE), how);
+    // Nobody needs to wait for that but who counts. A chore does it if this fails.
+    db.options.clearing.begin(some.reducing);
+    for (const id of some.locked) locked.add(id);
   }
   return locked;
 }
 
-async function unpackSome(db: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
+/** Resolves when nothing is left of them but their stubs. */
+export async function unpackWholly(db: Database, packs: Iterable<string>): Promise<void> {
+  const ids = [...new Set(packs)];
+  for (let start = 0; start < ids.length; start += AT_ONCE) {
+    await (
+      await unpackSome(db, ids.slice(start, start + AT_ONCE), {})
+    ).reducing;
+  }
+}
+
+async function unpackSome(
+  db: Database,
+  ids: readonly string[],
+  { asksFirst = false }: UnpackOptions,
+): Promise<{ readonly locked: ReadonlySet<string>; readonly reducing: Promise<unknown> }> {
   const now = await db.now();
   const named = { _id: { $in: ids }, pack: { $exists: true } };
   const marked = { $set: { out: now + UNDONE_AFTER_MS, v: randomUUID() } };
-  await db.updateMany("jobs", { ...named, ...UNMARKED }, marked);
+  const begun = await db.updateMany("jobs", { ...named, ...UNMARKED }, marked);
   const frozen = await db.find<Pack>("jobs", { ...named, out: { $exists: true } });
-  const singles = frozen.flatMap(jobsOf).map(singleOf);
-  const locked = await insertAll(db, singles);
+  const jobs = frozen.flatMap(jobsOf);
+  const missing = begun === frozen.length ? jobs : await missingAmong(db, jobs);
+  const singles = missing.map(singleOf);
+  const locked = await insertAll(db, singles, asksFirst);
   const operations = frozen.map((pack) => reduced(pack, { locked, now, db }));
-  // Nobody needs to wait for that but who counts. A chore does it if this fails.
-  if (operations.length > 0) db.options.clearing.begin(db.bulk("jobs", operations));
-  return locked;
+  const reducing = operations.length > 0 ? db.bulk("jobs", operations) : Promise.resolve();
+  return { locked, reducing };
+}
+
+/** What came of a pack that was met before is there already, all but what was locked then. */
+async function missingAmong(
+  db: Database,
+  jobs: readonly JobDocument[],
+): Promise<readonly JobDocument[]> {
+  const named = { _id: { $in: jobs.map(({ _id }) => _id) } };
+  const found = await db.find<{ _id: string }>("jobs", named, { projection: { _id: 1 } });
+  const there = new Set(found.map(({ _id }) => _id));
+  return jobs.filter(({ _id }) => !there.has(_id));
 }
 
 /** As it is kept from now on. */
@@ -60,10 +97,14 @@ function singleOf({ packed: _packed, ...job }: JobDocument): Document & { _id: s
 async function insertAll(
   db: Database,
   singles: readonly (Document & { readonly _id: string })[],
+  asksFirst: boolean,
 ): Promise<Set<string>> {
-  const locked = await writeAll(db, singles, (some, limits) =>
-    db.insertRepeatable("jobs", some, limits),
-  );
+  if (singles.length === 0) return new Set();
+  const locked = await writeFree(db, singles, {
+    nameOf: ({ _id }) => _id,
+    asksFirst,
+    write: (to, some, limits) => to.add("jobs", some, limits),
+  });
   return new Set([...locked].map(({ _id }) => _id));
 }
 

@@ -13,12 +13,7 @@ if older_than_ms then past = redis.call('ZCOUNT', listed, '-inf', text_of(now - 
 if keep then past = math.max(past, redis.call('ZCARD', listed) - keep) end
 past = math.min(past, limit)
 for _, member in ipairs(past > 0 and redis.call('ZRANGE', listed, 0, past - 1) or {}) do
-  local id = id_of(member)
-  local job = cjson.decode(unpack_entry(redis.call('HGET', root .. 'eb', id)).rest).jobId
-  redis.call('HDEL', root .. 'eb', id)
-  redis.call('ZREM', root .. 'ei', member)
-  redis.call('ZREM', listed, member)
-  if job then redis.call('ZREM', root .. 'ej:' .. job, member) end
+  drop_entry(root, id_of(member))
 end
 save_clock()
 return math.max(0, past)

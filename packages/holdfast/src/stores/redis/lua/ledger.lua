@@ -28,10 +28,34 @@ local function list_entry(base, e, member)
   if e.job ~= '' then redis.call('ZADD', base .. 'ej:' .. e.job, e.at, member) end
 end
 
+local function drop_entry(base, id)
+  local packed = redis.call('HGET', base .. 'eb', id)
+  if not packed then return 0 end
+  local e = unpack_entry(packed)
+  local rest, member = cjson.decode(e.rest), member_of(e.seq, id)
+  redis.call('HDEL', base .. 'eb', id)
+  redis.call('ZREM', base .. 'ei', member)
+  redis.call('ZREM', base .. 'ek:' .. rest.kind, member)
+  -- What is null in JSON is no string here.
+  if type(rest.jobId) == 'string' then redis.call('ZREM', base .. 'ej:' .. rest.jobId, member) end
+  return 1
+end
+
+-- A storm of failures must not fill the memory: the oldest go when one is added. After an upgrade there may be
+-- more, and those go a few at a time.
+local MOST_FAILURES, DROPPED_AT_ONCE = 10000, 3
+
 local function append_entry(base, id, e)
   if redis.call('HEXISTS', base .. 'eb', id) == 1 then return 0 end
   e.seq = next_seq()
   redis.call('HSET', base .. 'eb', id, pack_entry(e))
   list_entry(base, e, member_of(e.seq, id))
+  if e.kind == 'failure' then
+    local listed = base .. 'ek:failure'
+    local over = math.min(redis.call('ZCARD', listed) - MOST_FAILURES, DROPPED_AT_ONCE)
+    for _, member in ipairs(over > 0 and redis.call('ZRANGE', listed, 0, over - 1) or {}) do
+      drop_entry(base, id_of(member))
+    end
+  end
   return 1
 end

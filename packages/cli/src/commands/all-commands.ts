@@ -1,0 +1,63 @@
+/** Every command, in the order in which the help lists them. */
+import type { Command, Option } from "../command.ts";
+import { cancel, remove, retry } from "./bulk.ts";
+import { bench } from "./bench.ts";
+import { makeCompletion } from "./completion.ts";
+import { gatesForce, gatesList, locksList, locksRelease, schedulesList } from "./control.ts";
+import { schedulesPause, schedulesResume, schedulesRun, schedulesRuns } from "./control.ts";
+import { stats, why } from "./control.ts";
+import { deadGroups, deadIgnore, deadList, deadReplay, deadResolve, deadShow } from "./dead.ts";
+import { doctor } from "./doctor.ts";
+import { enqueue } from "./enqueue.ts";
+import { init } from "./init.ts";
+import { job, jobs } from "./jobs.ts";
+import { audit, failuresList, failuresPrune } from "./ledger.ts";
+import { opsAbort, opsList, opsPause, opsResume, opsShow, opsWatch } from "./ops.ts";
+import { migrateSql, migrateStatus, migrateUp } from "./migrate.ts";
+import { move } from "./move.ts";
+import { limit, lines, pause, queues, resume } from "./queues.ts";
+import { serve } from "./serve.ts";
+import { top } from "./top.ts";
+import { version } from "./version.ts";
+import { work } from "./work.ts";
+import { workersList, workersQuiet, workersResume } from "./workers.ts";
+
+/** Commands that have others below them. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  dead: "dead jobs: faults, lists, replays",
+  ops: "operations on many jobs",
+  failures: "failed attempts, from the ledger",
+  workers: "the fleet",
+  schedules: "rules that make jobs at their times",
+  gates: "rates, cooldowns and breakers",
+  locks: "execution locks",
+  migrate: "the schema of the store",
+};
+
+/** Those that every command has; the parser adds them. */
+export const GLOBAL_OPTIONS: readonly Option[] = [
+  {
+    flags: "--url <url>",
+    about: "the store: sqlite:jobs.db, postgres://…, redis://…, mongodb://…",
+  },
+  { flags: "--config <file>", about: "a configuration file (default: holdfast.config.*)" },
+  { flags: "--json", about: "answer in JSON, for programs" },
+  { flags: "--no-color", about: "no colours" },
+];
+
+export const COMMANDS: readonly Command[] = [
+  ...[init, work, serve],
+  ...[enqueue, jobs, job, why, retry, cancel, remove],
+  ...[queues, lines, pause, resume, limit],
+  ...[deadList, deadGroups, deadShow, deadReplay, deadResolve, deadIgnore],
+  ...[opsList, opsShow, opsWatch, opsPause, opsResume, opsAbort],
+  ...[failuresList, failuresPrune, workersList, workersQuiet, workersResume, audit],
+  ...[schedulesList, schedulesRuns, schedulesRun, schedulesPause, schedulesResume],
+  ...[gatesList, gatesForce, locksList, locksRelease, stats],
+  ...[top, doctor, migrateStatus, migrateUp, migrateSql, move, bench],
+  makeCompletion(
+    () => COMMANDS,
+    () => GLOBAL_OPTIONS,
+  ),
+  version,
+];

@@ -1,0 +1,93 @@
+/** Serves the HTTP API, and the dashboard where it is there; with --work also runs a worker. */
+import type { Holdfast, Logger } from "holdfast";
+import { checkFleet, checkStore } from "holdfast/doctor";
+import { hideCredentials, optionsOf } from "holdfast/env";
+import type { Command } from "../command.ts";
+import { CliError, ExitCode } from "../exit-code.ts";
+import { readWhole } from "../settings/read-flags.ts";
+import { logEvents, pinoLogger, stopped, WORK_OPTIONS } from "./work.ts";
+
+/** By its shape: the server is a package of its own, and may not be installed. */
+interface ServerModule {
+  createServer(
+    hf: Holdfast,
+    options: Readonly<Record<string, unknown>>,
+  ): {
+    listen(options: {
+      readonly port?: number;
+      readonly host?: string;
+    }): Promise<{ readonly url: string }>;
+    close(): Promise<void>;
+  };
+}
+
+const SERVER = "@holdfast/server";
+
+export const serve: Command = {
+  name: "serve",
+  needs: "server",
+  summary: "serves the HTTP API until Ctrl-C or SIGTERM",
+  about: `Needs the package ${SERVER}. On this machine only, unless --host says otherwise and there is a token.`,
+  examples: ["serve --port 0", "serve --port 0 --work --jobs ./jobs.ts"],
+  options: [
+    { flags: "--port <n>", about: "default 4680; 0: any that is free", read: readWhole },
+    { flags: "--host <address>", about: "default 127.0.0.1" },
+    { flags: "--read-only", about: "refuse every write" },
+    { flags: "--work", about: "run a worker in this process, too" },
+    { flags: "--jobs <file>", about: "the module that defines the jobs" },
+    ...WORK_OPTIONS,
+  ],
+  async run(cli) {
+    const { values, warnings } = await cli.settings();
+    const { createServer } = await loadServer();
+    for (const warning of warnings) cli.note(`holdfast: ${warning}`);
+    const logger = pinoLogger(cli, values.logLevel ?? "info");
+    const hf = await cli.open({ makesFile: true, withJobs: true, logger });
+    logEvents(hf, logger);
+    const url = cli.absolute(await cli.url());
+    const server = createServer(hf, {
+      logger: logger satisfies Logger,
+      print: (line: string) => cli.note(line),
+      ...(values.adminToken !== undefined && { auth: { adminToken: values.adminToken } }),
+      ...(values.readOnly === true && { readOnly: true }),
+      doctor: () => findings(hf, url),
+    });
+    cli.closeLater(() => server.close());
+    const { port, host } = values;
+    const listening = await server.listen({
+      ...(port !== undefined && { port }),
+      ...(host !== undefined && { host }),
+    });
+    if (cli.flags["work"] === true) await hf.work(optionsOf(values).work);
+    const store = hideCredentials(await cli.url());
+    logger.info(`listening on ${listening.url}`, {
+      event: "serve:start",
+      url: listening.url,
+      store,
+    });
+    await stopped(cli);
+    logger.info("stopping", { event: "serve:stop" });
+    await server.close();
+    await hf.close();
+    logger.info("stopped", { event: "serve:end" });
+  },
+};
+
+/** As the server says them. */
+async function findings(hf: Holdfast, url: string): Promise<readonly unknown[]> {
+  const all = [...(await checkStore(url)).findings, ...(await checkFleet(hf))];
+  return all.map(({ check, level, message }) => ({
+    level: level === "trouble" ? "problem" : level === "warning" ? "warning" : "ok",
+    ...{ what: `${check}: ${message}`, advice: null },
+  }));
+}
+
+async function loadServer(): Promise<ServerModule> {
+  try {
+    return (await import(SERVER)) as ServerModule;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new CliError(ExitCode.failed, `serve needs the package ${SERVER}: npm install ${SERVER}`);
+  }
+}

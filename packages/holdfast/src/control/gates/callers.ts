@@ -1,0 +1,99 @@
+/**
+ * Calls outside of jobs that wait for a gate, in the order in which they came: a dear one in front is not passed
+ * by cheap ones for ever.
+ */
+import { GateNotFoundError } from "../../core/errors.ts";
+import { sleep } from "../../engine/runtime.ts";
+import type { GateKeeper } from "./gate-keeper.ts";
+
+/** A gate may be changed meanwhile: it is looked at again at least this often. */
+const LONGEST_WAIT_MS = 1_000;
+
+interface Call {
+  readonly cost: number;
+  readonly group: string | null;
+  readonly signal: AbortSignal | null;
+}
+
+export class Callers {
+  readonly #keeper: GateKeeper;
+  /** The last in line, by gate and group. */
+  readonly #lines = new Map<string, Promise<void>>();
+  readonly #probes = new Map<string, string[]>();
+  #closed: Error | null = null;
+  readonly #closing = Promise.withResolvers<never>();
+
+  constructor(keeper: GateKeeper) {
+    this.#keeper = keeper;
+    this.#closing.promise.catch(() => {});
+  }
+
+  async acquire(name: string, call: Call): Promise<void> {
+    const key = `${name}/${call.group ?? ""}`;
+    const before = this.#lines.get(key) ?? Promise.resolve();
+    const own = this.#acquire(name, call, before);
+    const done = own.catch(() => {}).then(() => before);
+    this.#lines.set(key, done);
+    try {
+      await own;
+    } finally {
+      if (this.#lines.get(key) === done) this.#lines.delete(key);
+    }
+  }
+
+  /** The oldest probe of a call that was not reported yet. */
+  probeOf(name: string, group: string | null): string | null {
+    const key = `${name}/${group ?? ""}`;
+    const probes = this.#probes.get(key);
+    const probe = probes?.shift() ?? null;
+    if (probes?.length === 0) this.#probes.delete(key);
+    return probe;
+  }
+
+  refuseClosed(): void {
+    if (this.#closed) throw this.#closed;
+  }
+
+  close(reason: Error): void {
+    this.#closed = reason;
+    this.#closing.reject(reason);
+  }
+
+  async #acquire(name: string, call: Call, before: Promise<void>): Promise<void> {
+    await this.#unlessAborted(before, call.signal);
+    for (;;) {
+      this.refuseClosed();
+      call.signal?.throwIfAborted();
+      await this.#keeper.book.readAgain();
+      const gate = this.#keeper.book.get(name);
+      if (!gate) throw new GateNotFoundError(`gate "${name}" was removed while a call waited`);
+      const meter = this.#keeper.meterOf(gate, call.group);
+      const pass = await meter.obtain({ cost: call.cost, isCall: true });
+      if (pass) {
+        if (call.signal?.aborted) meter.refund(pass);
+        else if (pass.probe !== null) this.#note(`${name}/${call.group ?? ""}`, pass.probe);
+        call.signal?.throwIfAborted();
+        return;
+      }
+      const waitMs = Math.min(Math.max(1, meter.blockedMs), LONGEST_WAIT_MS);
+      await this.#unlessAborted(sleep(this.#keeper.runtime, waitMs), call.signal);
+    }
+  }
+
+  #note(key: string, probe: string): void {
+    this.#probes.set(key, [...(this.#probes.get(key) ?? []), probe]);
+  }
+
+  async #unlessAborted(wait: Promise<void>, signal: AbortSignal | null): Promise<void> {
+    if (signal === null) return Promise.race([wait, this.#closing.promise]);
+    const aborted = Promise.withResolvers<never>();
+    aborted.promise.catch(() => {});
+    const abort = () => aborted.reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      await Promise.race([wait, aborted.promise, this.#closing.promise]);
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * The gates that this process knows. They are read when a gate is first asked for and again when the fleet's
+ * look tells of a change. A process without a worker does not look: it reads again every few seconds of use.
+ */
+import type { ExtensionHost } from "../../engine/extension.ts";
+import type { Gate, GateLine } from "./gate-options.ts";
+import { readRules } from "./gate-records.ts";
+
+const READ_AGAIN_MS = 5_000;
+
+/** A gate, and how it meets a line. */
+export interface Met {
+  readonly gate: Gate;
+  /** Its jobs are judged one by one, after the lease; else the whole queue is, before. */
+  readonly byLine: boolean;
+}
+
+export class GateBook {
+  readonly #host: Pick<ExtensionHost, "records" | "runtime" | "workers">;
+  readonly #onChange: () => void;
+  #gates: ReadonlyMap<string, Gate> = new Map();
+  #byQueue: ReadonlyMap<string, readonly (Met & { readonly line: GateLine })[]> = new Map();
+  #readAt = -Infinity;
+  /** What was read is not all that is known. */
+  #isStale = true;
+  #reading: Promise<void> | null = null;
+
+  /** `onChange` is told when gates have changed, or may have. */
+  constructor(host: Pick<ExtensionHost, "records" | "runtime" | "workers">, onChange: () => void) {
+    this.#host = host;
+    this.#onChange = onChange;
+    host.workers.onChange(() => {
+      this.#isStale = true;
+      onChange();
+    });
+  }
+
+  get isRead(): boolean {
+    return !this.#isStale;
+  }
+
+  /** False: surely no job has a gate. */
+  get mayConcernJobs(): boolean {
+    return this.#isStale || this.#byQueue.size > 0;
+  }
+
+  /** Resolves once what is known is current. */
+  async read(): Promise<void> {
+    while (this.#isStale) {
+      this.#reading ??= this.#read().finally(() => (this.#reading = null));
+      await this.#reading;
+    }
+  }
+
+  /** For a process that may have no worker, and hears nothing. */
+  async readAgain(): Promise<void> {
+    if (this.#host.runtime.monotonic() - this.#readAt >= READ_AGAIN_MS) this.#isStale = true;
+    await this.read();
+  }
+
+  all(): Iterable<Gate> {
+    return this.#gates.values();
+  }
+
+  get(name: string): Gate | null {
+    return this.#gates.get(name) ?? null;
+  }
+
+  /** The gates that judge a whole queue. */
+  ofQueue(queue: string): readonly Met[] {
+    return (this.#byQueue.get(queue) ?? []).filter(({ byLine }) => !byLine);
+  }
+
+  /** Are jobs of this queue judged one by one? */
+  hasLines(queue: string): boolean {
+    return (this.#byQueue.get(queue) ?? []).some(({ byLine }) => byLine);
+  }
+
+  /** The gates of one line. */
+  ofLine(queue: string, group: string | null): readonly Met[] {
+    const met = this.#byQueue.get(queue) ?? [];
+    return met.filter(({ line }) => line.group === null || line.group === group);
+  }
+
+  async #read(): Promise<void> {
+    this.#isStale = false;
+    try {
+      const gates = await readRules(this.#host.records);
+      const byQueue = new Map<string, (Met & { line: GateLine })[]>();
+      for (const gate of gates.values()) {
+        for (const line of gate.targets) {
+          const byLine = gate.isPerGroup || line.group !== null;
+          const met = byQueue.get(line.queue) ?? [];
+          byQueue.set(line.queue, [...met, { gate, byLine, line }]);
+        }
+      }
+      this.#gates = gates;
+      this.#byQueue = byQueue;
+      this.#readAt = this.#host.runtime.monotonic();
+    } catch (error) {
+      this.#isStale = true;
+      throw error;
+    }
+    this.#onChange();
+  }
+}

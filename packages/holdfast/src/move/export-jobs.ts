@@ -1,0 +1,63 @@
+/** Whole jobs of a store, as another store adopts them. */
+import type { AdoptedJob, JobStatus, StoredJob } from "../core/job.ts";
+import type { JobFilter, Store } from "../core/store.ts";
+import { payloadHash } from "../engine/produce/compose-job.ts";
+
+export interface ExportOptions {
+  /** Succeeded and cancelled jobs, too. Default: queued and dead ones only. */
+  readonly finished?: boolean | undefined;
+  /** Only of these queues. Default: all. */
+  readonly queues?: readonly string[] | undefined;
+}
+
+const PAGE = 200;
+const MOVED: readonly Exclude<JobStatus, "processing">[] = ["queued", "dead"];
+const FINISHED: readonly Exclude<JobStatus, "processing">[] = ["succeeded", "cancelled"];
+
+/**
+ * In pages of at most 200, those of a line in their order. What runs stays behind: its lease is this store's.
+ * The store must be open.
+ */
+export async function* exportJobs(
+  store: Store,
+  { finished = false, queues }: ExportOptions = {},
+): AsyncGenerator<readonly AdoptedJob[]> {
+  const names = queues ?? (await store.count()).map(({ queue }) => queue);
+  for (const queue of names) {
+    for (const status of finished ? [...MOVED, ...FINISHED] : MOVED) {
+      yield* pagesOf(store, { queue, status: [status] });
+    }
+  }
+}
+
+async function* pagesOf(store: Store, filter: JobFilter): AsyncGenerator<readonly AdoptedJob[]> {
+  let cursor: string | null = null;
+  do {
+    const page = await store.find(filter, {
+      ...{ limit: PAGE, cursor, order: "oldest" as const },
+      without: "payloads",
+    });
+    cursor = page.nextCursor;
+    if (page.jobs.length === 0) continue;
+    const found = await store.get(page.jobs.map(({ id, queue }) => ({ id, queue })));
+    const jobs = found.flatMap((job) =>
+      job === null || job === "pruned" || job.status === "processing" ? [] : [adoptedOf(job)],
+    );
+    if (jobs.length > 0) yield jobs;
+  } while (cursor !== null);
+}
+
+export function adoptedOf(job: StoredJob): AdoptedJob {
+  const { id, queue, group, type, priority, payload, result, attempts, maxAttempts } = job;
+  const { crashes, fence, error, reason, checkpoint, steps, logs, history, tags, meta } = job;
+  const { trace, createdAt, runAt, startedAt, finishedAt, dedupeKey, keyLifetime } = job;
+  return {
+    ...{ id, queue, group, type, status: job.status as AdoptedJob["status"], priority, payload },
+    ...{ result, attempts, maxAttempts, crashes, fence, error, reason, checkpoint, steps, logs },
+    ...{ history, tags, meta, trace, createdAt, runAt, startedAt, finishedAt },
+    dedupe:
+      dedupeKey === null || keyLifetime === null
+        ? null
+        : { key: dedupeKey, hash: payloadHash(type, payload), lifetime: keyLifetime },
+  };
+}

@@ -1,0 +1,128 @@
+/** Finds out who calls: by token, JSON Web Token, session cookie, or a function of the user's own. */
+import { HttpError, tooMany } from "../http/http-error.ts";
+import { addressKey, isLoopback } from "../http/client-address.ts";
+import { RecentCounts } from "../http/recent-counts.ts";
+import { checkUser, type AuthOptions } from "../server-options.ts";
+import type { Caller, Role } from "./caller.ts";
+import { matches, sha256 } from "./hash.ts";
+import { isJwt, jwtCheck, type JwtCheck } from "./jwt.ts";
+import { sessionOf, type Sessions } from "./sessions.ts";
+import type { TokenRecord, Tokens } from "./tokens.ts";
+
+/** The sixth wrong one in a minute is not looked at any more. */
+const MOST_WRONG = 5;
+const WRONG_WITHIN_MS = 60_000;
+const MOST_HEADER = 8 * 1024;
+const ADMIN = "admin token";
+
+export interface Credentials {
+  readonly request: Request;
+  readonly address: string;
+  /** Whom a caller without credentials on this machine is taken for. */
+  readonly anonymous: Role | null;
+}
+
+export class Authenticator {
+  readonly tokens: Tokens;
+  readonly sessions: Sessions;
+  readonly #options: AuthOptions;
+  readonly #adminHash: string | null;
+  readonly #jwt: JwtCheck | null;
+  readonly #wrong: RecentCounts;
+
+  constructor(
+    options: AuthOptions,
+    parts: { readonly tokens: Tokens; readonly sessions: Sessions; readonly now: () => number },
+  ) {
+    this.#options = options;
+    this.tokens = parts.tokens;
+    this.sessions = parts.sessions;
+    const { adminToken, jwt } = options;
+    this.#adminHash = adminToken === undefined ? null : sha256(adminToken).toString("hex");
+    this.#jwt = jwt === undefined ? null : jwtCheck(jwt);
+    this.#wrong = new RecentCounts({ withinMs: WRONG_WITHIN_MS, now: parts.now });
+  }
+
+  /** Without tokens in the store: does anything here know a caller? */
+  get isConfigured(): boolean {
+    const { adminToken, jwt, user } = this.#options;
+    return adminToken !== undefined || jwt !== undefined || user !== undefined;
+  }
+
+  async authenticate({ request, address, anonymous }: Credentials): Promise<Caller> {
+    const header = request.headers.get("authorization");
+    if (header !== null) return this.#byHeader(header, address);
+    const cookie = sessionOf(request);
+    if (cookie !== null) {
+      const caller = await this.#bySession(cookie);
+      if (caller) return caller;
+    }
+    const user = checkUser(await this.#options.user?.(request));
+    if (user) {
+      const by = `user ${user.name}`;
+      const queues = user.queues === undefined ? null : new Set(user.queues);
+      return { by, role: user.role, queues, key: by, via: "function", tokenId: null };
+    }
+    if (anonymous !== null && isFromHere(request, address)) {
+      const by = "anonymous on this machine";
+      return { by, role: anonymous, queues: null, key: by, via: "anonymous", tokenId: null };
+    }
+    throw unauthenticated();
+  }
+
+  async #byHeader(header: string, address: string): Promise<Caller> {
+    if (header.length > MOST_HEADER) {
+      throw new HttpError(431, "header_too_large", "the authorization header is too long");
+    }
+    const key = addressKey(address);
+    const { count, freeInMs } = this.#wrong.of(key);
+    const isLimited = count >= MOST_WRONG;
+    const given = /^bearer +(\S+)$/i.exec(header)?.[1] ?? "";
+    const caller = await this.#byToken(given, !isLimited);
+    if (caller) return caller;
+    this.#wrong.add(key, MOST_WRONG + 1);
+    if (!isLimited) throw unauthenticated();
+    throw tooMany("too_many_wrong_tokens", "too many wrong tokens from this address", freeInMs);
+  }
+
+  /** Each way takes the same steps for whatever is wrong. */
+  async #byToken(given: string, mayRead: boolean): Promise<Caller | null> {
+    if (this.#adminHash !== null && matches(given, this.#adminHash)) return adminCaller();
+    if (this.#jwt && isJwt(given)) return mayRead ? this.#jwt(given) : null;
+    const token = await this.tokens.check(given, { mayRead });
+    return token && callerOf(token, "token");
+  }
+
+  async #bySession(secret: string): Promise<Caller | null> {
+    const session = await this.sessions.find(secret);
+    if (!session) return null;
+    if (session.tokenId === null) {
+      return this.#adminHash === null ? null : { ...adminCaller(), via: "session" };
+    }
+    const token = await this.tokens.get(session.tokenId);
+    return token && callerOf(token, "session");
+  }
+}
+
+/** From this machine itself: not through a proxy on it, nor from a page whose name was bent to this address. */
+function isFromHere(request: Request, address: string): boolean {
+  const { hostname } = new URL(request.url);
+  const isForwarded = request.headers.has("x-forwarded-for") || request.headers.has("forwarded");
+  return isLoopback(address) && isLoopback(hostname.replace(/^\[|\]$/g, "")) && !isForwarded;
+}
+
+function adminCaller(): Caller {
+  return { by: ADMIN, role: "admin", queues: null, key: ADMIN, via: "token", tokenId: null };
+}
+
+function callerOf(token: TokenRecord, via: Caller["via"]): Caller {
+  const { id, name, role, queues } = token;
+  const by = `token ${id}${name === "" ? "" : ` (${name})`}`;
+  return { by, role, queues: queues && new Set(queues), key: `token ${id}`, via, tokenId: id };
+}
+
+function unauthenticated(): HttpError {
+  return new HttpError(401, "unauthenticated", "send a token: authorization: Bearer hf_…", {
+    headers: { "www-authenticate": "Bearer" },
+  });
+}

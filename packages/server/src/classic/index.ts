@@ -1,0 +1,2 @@
+export { classic } from "./classic.ts";
+export type { ClassicOptions } from "./classic.ts";

@@ -1,0 +1,151 @@
+/** Systems 3 and 4: health, the summary of dead letters, stats and the monitor. */
+import type { Holdfast, JobListing } from "holdfast";
+import { z } from "zod";
+import { featureOf } from "../routes/features.ts";
+import { route, type Route } from "../routes/route.ts";
+import { listingView } from "../routes/views.ts";
+import { count, instant } from "../routes/words.ts";
+
+const DAY_MS = 86_400_000;
+const MOST_LOOKED_AT = 2_000;
+const RECENT = 20;
+const counts = z.record(z.string(), count);
+
+/** The newest of a day, as many as can be looked at. */
+async function finishedInDay(hf: Holdfast, now: number): Promise<readonly JobListing[]> {
+  const found: JobListing[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof hf.jobs>> = await hf.jobs({
+      ...{ status: "succeeded", finishedFrom: new Date(now - DAY_MS), limit: 200, cursor },
+      without: "payloads",
+    });
+    found.push(...page.jobs);
+    cursor = page.nextCursor;
+  } while (cursor !== null && found.length < MOST_LOOKED_AT);
+  return found;
+}
+
+async function numbersOf(hf: Holdfast) {
+  const all = Object.values(await hf.counts());
+  const sum = (pick: "ready" | "delayed" | "processing" | "retrying" | "dead") =>
+    all.reduce((total, numbers) => total + numbers[pick], 0);
+  const failed = sum("retrying");
+  const pending = Math.max(0, sum("ready") + sum("delayed") - failed);
+  return { pending, processing: sum("processing"), failed, dead: sum("dead") };
+}
+
+export function monitorRoutes(): readonly Route[] {
+  const base = {
+    role: "viewer",
+    scope: "whole",
+    isUnwrapped: true,
+    audit: null,
+    body: null,
+  } as const;
+  return [
+    route({
+      ...{ ...base, method: "GET", path: "/api/health", query: null },
+      summary: "System 3: store, queue depths, limiter, cooldown, circuit, dead letters.",
+      answer: z.strictObject({
+        store: z.strictObject({ name: z.string(), ok: z.boolean() }),
+        queues: z.record(
+          z.string(),
+          z.strictObject({ waiting: count, delayed: count, active: count }),
+        ),
+        rateLimiter: z.record(z.string(), z.unknown()),
+        cooldownUntil: instant.nullable(),
+        circuit: z.record(z.string(), z.string()),
+        dlq: z.strictObject({ total: count, byCategory: counts }),
+      }),
+      async run({ hf, services }) {
+        const [info, { counts: all, dead }] = await Promise.all([
+          hf.info(),
+          services.overview.read(),
+        ]);
+        const queues = Object.entries(all).map(([queue, { ready, delayed, processing }]) => [
+          queue,
+          { waiting: ready, delayed, active: processing },
+        ]);
+        const { total = 0, byCategory = {} } = dead ?? {};
+        const gates = (await featureOf(hf, "gates")?.list()) ?? [];
+        const cooling = gates.flatMap(({ cooldownUntil }) => cooldownUntil ?? []).sort();
+        const limiter = gates.map(({ name, tokens }) => [name, { tokens }] as const);
+        return {
+          ...{ store: { name: info.name, ok: true }, queues: Object.fromEntries(queues) as object },
+          rateLimiter: Object.fromEntries(limiter),
+          cooldownUntil: cooling.at(-1) ?? null,
+          circuit: Object.fromEntries(gates.map(({ name, state }) => [name, state])),
+          dlq: { total, byCategory },
+        };
+      },
+    }),
+    route({
+      ...{ ...base, method: "GET", path: "/api/dlq/summary", query: null },
+      summary: "System 3: dead letters by category and simulation, which is a group.",
+      answer: z.strictObject({ total: count, byCategory: counts, bySimulation: counts }),
+      async run({ hf }) {
+        const { total, byCategory, byGroup } = await hf.deadLetters.summary();
+        const named = Object.entries(byGroup).filter(([group]) => group !== "");
+        return { total, byCategory, bySimulation: Object.fromEntries(named) };
+      },
+    }),
+    route({
+      ...{ ...base, method: "GET", path: "/api/queue/stats", query: null },
+      summary: "System 4: counts by status; completed ones of the last 24 hours.",
+      answer: z.strictObject({
+        ...{ pending: count, processing: count, failed: count, dead: count, completed: count },
+      }),
+      async run({ hf, services }) {
+        const [numbers, finished] = await Promise.all([
+          numbersOf(hf),
+          finishedInDay(hf, services.now()),
+        ]);
+        return { ...numbers, completed: finished.length };
+      },
+    }),
+    route({
+      ...{ ...base, method: "GET", path: "/api/queue/monitor", query: null },
+      summary: "System 4: counts, recent failures, average processing time and lag.",
+      answer: z.strictObject({
+        counts: z.strictObject({
+          ...{ pending: count, failed: count, processing: count, completed: count },
+        }),
+        failed: z.array(
+          z.strictObject({
+            ...{ id: z.string(), operation: z.string(), retry_count: count, max_retries: count },
+            ...{ last_error: z.string().nullable(), next_retry_at: instant },
+          }),
+        ),
+        averageProcessingMs: z.number().nullable(),
+        queueLagMs: z.number().nullable(),
+      }),
+      async run({ hf, services }) {
+        const now = services.now();
+        const [{ dead: _, ...numbers }, finished, retrying, fresh] = await Promise.all([
+          numbersOf(hf),
+          finishedInDay(hf, now),
+          hf.jobs({ status: "queued", retrying: true, limit: RECENT }),
+          hf.jobs({ status: "queued", delayed: false, retrying: false, order: "oldest", limit: 1 }),
+        ]);
+        const times = finished.flatMap(({ startedAt, finishedAt }) =>
+          startedAt && finishedAt ? finishedAt.getTime() - startedAt.getTime() : [],
+        );
+        const total = times.reduce((sum, ms) => sum + ms, 0);
+        const [oldest] = fresh.jobs;
+        return {
+          counts: { ...numbers, completed: finished.length },
+          failed: retrying.jobs.map((given) => {
+            const { id, type, attempts, maxAttempts, error, runAt } = listingView(hf, given);
+            return {
+              ...{ id, operation: type, retry_count: attempts, max_retries: maxAttempts },
+              ...{ last_error: error?.message ?? null, next_retry_at: runAt },
+            };
+          }),
+          averageProcessingMs: times.length === 0 ? null : Math.round(total / times.length),
+          queueLagMs: oldest ? Math.max(0, now - oldest.runAt.getTime()) : null,
+        };
+      },
+    }),
+  ];
+}

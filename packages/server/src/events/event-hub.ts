@@ -1,0 +1,239 @@
+/**
+ * Server-sent events. While there are listeners, one tick a second reads the overview once and hands it to all
+ * of them; job changes and operations are read once as well, and only if a listener wants them. An event has an
+ * id; a listener that comes back with the last one it saw gets what it missed, as long as that is remembered.
+ */
+import type { Holdfast, Logger, OperationView } from "holdfast";
+import { sees, type Caller } from "../auth/caller.ts";
+import { HttpError, tooMany } from "../http/http-error.ts";
+import { isStoreAway } from "../http/error-answer.ts";
+import { overviewFor, type OverviewReader } from "../overview.ts";
+import { randomText } from "../auth/hash.ts";
+import { featureOf, type AlertSeen } from "../routes/features.ts";
+import { encodeEvent, EventClient, type StreamEvent } from "./event-client.ts";
+import { JobChanges, type JobChange } from "./job-changes.ts";
+
+const TICK_MS = 1_000;
+const BEAT_EVERY = 15;
+const ALERTS_EVERY = 5;
+const MOST_REMEMBERED = 500;
+const MAX_CLIENTS = 1_000;
+const MAX_PER_CALLER = 100;
+
+/** Which job changes a listener wants; null: none. */
+export interface JobWish {
+  readonly queue?: string | undefined;
+  readonly type?: string | undefined;
+  readonly group?: string | undefined;
+  readonly status?: readonly string[] | undefined;
+}
+
+export interface Listener {
+  readonly caller: Caller;
+  readonly jobs: JobWish | null;
+  /** What it saw last; null: it is new. */
+  readonly lastId: string | null;
+}
+
+interface Remembered {
+  readonly seq: number;
+  readonly name: "jobs" | "operations" | "store" | "alerts";
+  readonly data: unknown;
+}
+
+export interface HubOptions {
+  readonly hf: Holdfast;
+  readonly overview: OverviewReader;
+  readonly logger: Logger;
+  readonly maxClients?: number | undefined;
+  readonly maxPerCaller?: number | undefined;
+}
+
+export class EventHub {
+  readonly #options: HubOptions;
+  readonly #clients = new Map<EventClient, Listener>();
+  readonly #changes: JobChanges;
+  /** Of this server: what another one sent cannot be told apart from what this one did. */
+  readonly #epoch = randomText(6);
+  #seq = 0;
+  #remembered: Remembered[] = [];
+  #operations = new Map<string, string>();
+  #alerts: ReadonlySet<string> | null = null;
+  #isAway = false;
+  #timer: NodeJS.Timeout | null = null;
+  #ticks = 0;
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+    this.#changes = new JobChanges(options.hf);
+  }
+
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  listen(listener: Listener): ReadableStream<Uint8Array> {
+    const { maxClients = MAX_CLIENTS, maxPerCaller = MAX_PER_CALLER } = this.#options;
+    const own = [...this.#clients.values()].filter(
+      ({ caller }) => caller.key === listener.caller.key,
+    );
+    if (own.length >= maxPerCaller) {
+      throw tooMany("too_many_listeners", `you have ${own.length} listeners already`, 5_000);
+    }
+    if (this.#clients.size >= maxClients) {
+      throw new HttpError(503, "too_many_listeners", "this server has no room for more listeners", {
+        headers: { "retry-after": "5" },
+      });
+    }
+    const client = new EventClient(() => this.#leave(client));
+    this.#clients.set(client, listener);
+    this.#resume(client, listener);
+    if (this.#isAway) client.send(encodeEvent(this.#id(this.#seq), "store", { isAway: true }));
+    if (this.#timer === null) this.#tick();
+    return client.stream;
+  }
+
+  close(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    for (const client of [...this.#clients.keys()]) client.close();
+  }
+
+  #leave(client: EventClient): void {
+    this.#clients.delete(client);
+    if (this.#clients.size > 0 || this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#changes.forget();
+  }
+
+  /** What it missed, or the word that too much was missed. */
+  #resume(client: EventClient, listener: Listener): void {
+    if (listener.lastId === null) return;
+    const [epoch, text = ""] = listener.lastId.split(".");
+    const seq = /^\d{1,15}$/.test(text) ? Number(text) : -1;
+    const oldest = this.#remembered[0]?.seq ?? this.#seq + 1;
+    if (epoch !== this.#epoch || seq < oldest - 1 || seq > this.#seq) {
+      client.send(
+        encodeEvent(this.#id(this.#seq), "reset", { reason: "too much has happened since" }),
+      );
+      return;
+    }
+    for (const event of this.#remembered) {
+      if (event.seq > seq) this.#sendTo(client, listener, event);
+    }
+  }
+
+  #tick(): void {
+    const work = this.#look().catch((error: unknown) => {
+      if (!isStoreAway(error)) this.#options.logger.error("listeners could not be told", { error });
+      this.#noteAway(true);
+    });
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      // A read that takes longer than a second is waited for: never two at once.
+      void work.then(() => {
+        if (this.#clients.size > 0 && this.#timer === null) this.#tick();
+      });
+    }, TICK_MS);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    const { hf, overview } = this.#options;
+    this.#ticks += 1;
+    const snapshot = await overview.read();
+    this.#noteAway(false);
+    this.#noteOperations(snapshot.operations);
+    if (this.#ticks % ALERTS_EVERY === 1) await this.#noteAlerts();
+    if ([...this.#clients.values()].some(({ jobs }) => jobs !== null)) {
+      const { changes, isCut } = await this.#changes.look();
+      if (changes.length > 0) this.#publish("jobs", { items: changes, isCut });
+    } else {
+      this.#changes.forget();
+    }
+    const made = new Map<string, StreamEvent>();
+    const id = this.#id(this.#seq);
+    for (const [client, { caller }] of this.#clients) {
+      const scope = caller.queues === null ? "" : [...caller.queues].sort().join(" ");
+      let event = made.get(scope);
+      // Once for all who see the same.
+      if (!event)
+        made.set(scope, (event = encodeEvent(id, "overview", overviewFor(hf, snapshot, caller))));
+      client.send(event);
+      if (this.#ticks % BEAT_EVERY === 0) client.beat();
+    }
+  }
+
+  #noteAway(isAway: boolean): void {
+    if (isAway === this.#isAway) return;
+    this.#isAway = isAway;
+    this.#publish("store", { isAway });
+  }
+
+  #noteOperations(operations: readonly OperationView[]): void {
+    const before = this.#operations;
+    this.#operations = new Map(operations.map((one) => [one.id, JSON.stringify(one)]));
+    const changed = operations.filter((one) => before.get(one.id) !== this.#operations.get(one.id));
+    if (changed.length > 0 && before.size > 0) this.#publish("operations", { items: changed });
+  }
+
+  /** Those of the whole fleet; what was there at the first look is not news. */
+  async #noteAlerts(): Promise<void> {
+    const page = await featureOf(this.#options.hf, "alerts")?.list({ limit: 20 });
+    if (!page) return;
+    const known = this.#alerts;
+    this.#alerts = new Set(page.alerts.map(({ id }) => id));
+    const news = known === null ? [] : page.alerts.filter(({ id }) => !known.has(id));
+    if (news.length > 0) this.#publish("alerts", { items: news });
+  }
+
+  #publish(name: Remembered["name"], data: unknown): void {
+    this.#seq += 1;
+    const event = { seq: this.#seq, name, data };
+    this.#remembered = [...this.#remembered, event].slice(-MOST_REMEMBERED);
+    for (const [client, listener] of this.#clients) this.#sendTo(client, listener, event);
+  }
+
+  #sendTo(client: EventClient, { caller, jobs }: Listener, { seq, name, data }: Remembered): void {
+    const shown = visible(name, data, caller, jobs);
+    if (shown !== null) client.send(encodeEvent(this.#id(seq), name, shown));
+  }
+
+  #id(seq: number): string {
+    return `${this.#epoch}.${seq}`;
+  }
+}
+
+function visible(
+  name: Remembered["name"],
+  data: unknown,
+  caller: Caller,
+  wish: JobWish | null,
+): unknown {
+  if (name === "store") return data;
+  if (name === "alerts") {
+    const { items } = data as { readonly items: readonly AlertSeen[] };
+    const own = items.filter(({ queue }) => sees(caller, queue));
+    return own.length > 0 ? { items: own } : null;
+  }
+  if (name === "operations") {
+    const { items } = data as { readonly items: readonly OperationView[] };
+    const own = items.filter(({ filter }) => sees(caller, filter.queue as string | undefined));
+    return own.length > 0 ? { items: own } : null;
+  }
+  if (wish === null) return null;
+  const { items, isCut } = data as {
+    readonly items: readonly JobChange[];
+    readonly isCut: boolean;
+  };
+  const own = items.filter(
+    ({ queue, type, group, status }) =>
+      sees(caller, queue) &&
+      (wish.queue ?? queue) === queue &&
+      (wish.type ?? type) === type &&
+      (wish.group ?? group) === group &&
+      (wish.status?.includes(status) ?? true),
+  );
+  return own.length > 0 ? { items: own, isCut } : null;
+}

@@ -1,0 +1,17 @@
+/** HTTP API for Holdfast: `createServer(hf, options)`. */
+export { createServer } from "./create-server.ts";
+export type { HoldfastServer, Listening, ListenOptions } from "./create-server.ts";
+export type {
+  AuthOptions,
+  EventsOptions,
+  Finding,
+  KnownUser,
+  ServerOptions,
+} from "./server-options.ts";
+export type { JwtOptions } from "./auth/jwt.ts";
+export type { Caller, Role } from "./auth/caller.ts";
+export { Reply, route } from "./routes/route.ts";
+export type { Access, Call, Mount, RawAnswer, Route, RouteSpec } from "./routes/route.ts";
+export { HttpError } from "./http/http-error.ts";
+export { openApiDocument } from "./openapi/document.ts";
+export { allRoutes } from "./routes/all-routes.ts";

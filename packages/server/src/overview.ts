@@ -1,0 +1,150 @@
+/**
+ * What the first screen needs, read once for all who look: at most one read of the counts in a second, however
+ * many callers ask, and the slower parts more seldom.
+ */
+import type { DeadSummary, FleetWorker, Holdfast, LedgerEntryView, OperationView } from "holdfast";
+import { sees, type Caller } from "./auth/caller.ts";
+import { auditView } from "./routes/views.ts";
+
+const FRESH_MS = 1_000;
+const SLOW_MS = 5_000;
+const MOST_QUEUES = 200;
+const LAST_ACTIONS = 10;
+/** Of the largest queues it is known whether they are held. */
+const LOOKED_AT = 20;
+
+export type Counts = Awaited<ReturnType<Holdfast["counts"]>>;
+
+export interface Snapshot {
+  readonly at: number;
+  readonly counts: Counts;
+  readonly workers: readonly FleetWorker[];
+  readonly operations: readonly OperationView[];
+  readonly dead: DeadSummary | null;
+  readonly actions: readonly LedgerEntryView[];
+  /** Of the largest queues. */
+  readonly held: ReadonlyMap<string, readonly string[]>;
+}
+
+type Slow = Omit<Snapshot, "at" | "counts">;
+
+export class OverviewReader {
+  readonly #hf: Holdfast;
+  readonly #now: () => number;
+  #reading: Promise<Snapshot> | null = null;
+  #last: Snapshot | null = null;
+  #slow: (Slow & { readonly at: number }) | null = null;
+  /** How often the store was asked for counts, for tests. */
+  reads = 0;
+
+  constructor(hf: Holdfast, now: () => number) {
+    this.#hf = hf;
+    this.#now = now;
+  }
+
+  /** Throws while the store is away. */
+  read(): Promise<Snapshot> {
+    if (this.#last && this.#now() - this.#last.at < FRESH_MS) return Promise.resolve(this.#last);
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<Snapshot> {
+    const at = this.#now();
+    this.reads += 1;
+    const counts = await this.#hf.counts();
+    if (!this.#slow || at - this.#slow.at >= SLOW_MS) {
+      this.#slow = { at, ...(await this.#readSlow(counts)) };
+    }
+    const { at: _, ...slow } = this.#slow;
+    this.#last = { at, counts, ...slow };
+    return this.#last;
+  }
+
+  async #readSlow(counts: Counts): Promise<Slow> {
+    const hf = this.#hf;
+    const [workers, operations, dead, actions, held] = await Promise.all([
+      hf.workers.list(),
+      hf.operations.list(),
+      hf.deadLetters.summary(),
+      // There may be no ledger, or one that is away.
+      hf.ledger({ kind: "audit", limit: LAST_ACTIONS }).then(
+        ({ entries }) => entries,
+        () => [],
+      ),
+      this.#heldOf(largest(counts).slice(0, LOOKED_AT)),
+    ]);
+    return { workers, operations: operations.slice(0, 50), dead, actions, held };
+  }
+
+  async #heldOf(queues: readonly string[]): Promise<Map<string, readonly string[]>> {
+    const found = await Promise.all(
+      queues.map(async (queue) => {
+        const lines = await this.#hf.lines(queue, { limit: 1 });
+        return [queue, lines.queue?.holds.map(({ reason }) => reason) ?? []] as const;
+      }),
+    );
+    return new Map(found);
+  }
+}
+
+function largest(counts: Counts): string[] {
+  const size = (queue: string) => {
+    const { ready = 0, delayed = 0, processing = 0, dead = 0 } = counts[queue] ?? {};
+    return ready + delayed + processing + dead;
+  };
+  return Object.keys(counts).sort((a, b) => size(b) - size(a) || (a < b ? -1 : 1));
+}
+
+const NUMBERS = [
+  ...(["ready", "delayed", "processing", "succeeded", "dead", "cancelled", "retrying"] as const),
+];
+
+/** As one caller may see it. */
+export function overviewFor(hf: Holdfast, snapshot: Snapshot, caller: Caller) {
+  const { at, counts, workers, operations, dead, actions, held } = snapshot;
+  const queues = largest(counts).filter((queue) => sees(caller, queue));
+  const totals = Object.fromEntries(
+    NUMBERS.map((name) => [name, queues.reduce((sum, one) => sum + (counts[one]?.[name] ?? 0), 0)]),
+  );
+  const oldest = queues.flatMap((queue) => counts[queue]?.oldestReadyAt ?? []);
+  const seen = workers.filter((worker) => worker.queues.some((queue) => sees(caller, queue)));
+  return {
+    at: new Date(at),
+    totals: { ...totals, oldestReadyAt: oldest.length > 0 ? new Date(Math.min(...oldest)) : null },
+    queueCount: queues.length,
+    queues: queues.slice(0, MOST_QUEUES).map((queue) => queueCounts(queue, snapshot)),
+    workers: {
+      count: seen.length,
+      slots: seen.reduce((sum, { slots }) => sum + slots, 0),
+      active: seen.reduce((sum, { active }) => sum + active, 0),
+      quiet: seen.filter(({ isQuiet }) => isQuiet).length,
+    },
+    deadByCategory: caller.queues === null ? (dead?.byCategory ?? {}) : {},
+    operations: operations
+      .filter(({ state, filter }) => {
+        const isOpen = state === "running" || state === "paused";
+        return isOpen && sees(caller, filter.queue as string | undefined);
+      })
+      .slice(0, 10),
+    actions: actions
+      .filter(({ queue }) => sees(caller, queue))
+      .map((entry) => auditView(hf, entry, { isShort: true })),
+    held: [...held].some(([queue, reasons]) => reasons.length > 0 && sees(caller, queue)),
+  };
+}
+
+/** One queue of a snapshot. */
+export function queueCounts(queue: string, { counts, held }: Pick<Snapshot, "counts" | "held">) {
+  const { oldestReadyAt = null, ...numbers } = counts[queue] ?? {};
+  const zeros = Object.fromEntries(NUMBERS.map((name) => [name, 0]));
+  return {
+    queue,
+    ...zeros,
+    ...numbers,
+    oldestReadyAt: oldestReadyAt === null ? null : new Date(oldestReadyAt),
+    holds: held.get(queue) ?? null,
+  };
+}

@@ -1,0 +1,148 @@
+/** Schedules: what fires when, and what became of it. */
+import { z } from "zod";
+import { sees } from "../auth/caller.ts";
+import { notFound } from "../http/http-error.ts";
+import { validate } from "../http/validate.ts";
+import { optionsOf } from "./enqueue.ts";
+import { needFeature, type Features } from "./features.ts";
+import { newJob } from "./job-schemas.ts";
+import { route, type Call } from "./route.ts";
+import { dateOf, defined, DONE, done, instant, list, name, paging, why, words } from "./words.ts";
+
+const rule = {
+  cron: words(200).optional(),
+  timeZone: words(64).optional(),
+  everyMs: z.int().min(1).optional(),
+  startAfterMs: z.int().min(0).optional(),
+};
+
+const schedule = z
+  .looseObject({
+    ...{ name, cron: z.string().nullable(), timeZone: z.string().nullable() },
+    ...{ everyMs: z.number().nullable(), enabled: z.boolean(), next: z.array(instant) },
+    job: z.looseObject({ type: z.string(), queue: z.string() }),
+  })
+  .meta({ id: "Schedule" });
+
+const run = z.looseObject({ schedule: z.string(), tick: instant, state: z.string() });
+
+/** Those of whose job the caller may see the queue. */
+async function scheduleInScope({
+  hf,
+  caller,
+  params,
+}: Call): Promise<[Features["schedules"], string]> {
+  const schedules = needFeature(hf, "schedules");
+  const named = validate(name, params.name, "path");
+  const { job } = await schedules.get(named);
+  if (!sees(caller, job.queue)) throw notFound("such schedule");
+  return [schedules, named];
+}
+
+const command = { role: "operator", scope: "own", audit: "library", query: null } as const;
+const owned = { scope: "whole", audit: "library", role: "admin" } as const;
+
+function steering(verb: "pause" | "resume", summary: string) {
+  return route({
+    ...{ ...command, method: "POST", path: `/api/v1/schedules/:name/${verb}`, summary },
+    ...{ body: z.strictObject({ ...why }), isBodyOptional: true, answer: done },
+    async run(call) {
+      const [schedules, named] = await scheduleInScope(call);
+      await schedules[verb](named, defined({ ...call.body, by: call.caller.by }));
+      return DONE;
+    },
+  });
+}
+
+export const scheduleRoutes = [
+  route({
+    ...{ method: "GET", path: "/api/v1/schedules", role: "viewer", scope: "own", audit: null },
+    ...{ summary: "Schedules by name, with their next five ticks and last run.", body: null },
+    query: z.strictObject({ prefix: words(128).optional(), ...paging }),
+    answer: list(schedule),
+    async run({ hf, caller, query }) {
+      const { prefix, limit = 50, cursor: after } = query;
+      const asked = defined({ prefix, after, limit: limit + 1 });
+      const found = await needFeature(hf, "schedules").list(asked);
+      const shown = found.slice(0, limit);
+      const nextCursor = found.length > limit ? (shown.at(-1)?.name ?? null) : null;
+      return { items: shown.filter(({ job }) => sees(caller, job.queue)), nextCursor };
+    },
+  }),
+  route({
+    ...{ method: "POST", path: "/api/v1/schedules/preview", role: "operator", scope: "own" },
+    ...{ audit: null, isHarmless: true, summary: "The next five ticks of a rule.", query: null },
+    ...{ body: z.strictObject(rule), answer: z.strictObject({ next: z.array(instant) }) },
+    run: async ({ hf, body }) => ({
+      next: await needFeature(hf, "schedules").preview(defined(body)),
+    }),
+  }),
+  route({
+    ...{
+      method: "GET",
+      path: "/api/v1/schedules/:name",
+      role: "viewer",
+      scope: "own",
+      audit: null,
+    },
+    ...{ summary: "One schedule.", query: null, body: null, answer: schedule },
+    async run(call) {
+      const [schedules, named] = await scheduleInScope(call);
+      return schedules.get(named);
+    },
+  }),
+  route({
+    ...{ method: "GET", path: "/api/v1/schedules/:name/runs", role: "viewer", scope: "own" },
+    ...{ audit: null, summary: "What became of each tick, newest first.", body: null },
+    query: z.strictObject({ from: instant.optional(), to: instant.optional(), ...paging }),
+    answer: list(run),
+    async run(call) {
+      const [schedules, named] = await scheduleInScope(call);
+      const { from, to, ...page } = call.query;
+      const asked = defined({ ...page, from: dateOf(from), to: dateOf(to) });
+      const { runs, nextCursor } = await schedules.runs(named, asked);
+      return { items: runs, nextCursor };
+    },
+  }),
+  route({
+    ...{ ...owned, method: "PUT", path: "/api/v1/schedules/:name", query: null, answer: done },
+    summary: "Makes or changes a schedule that belongs to the store.",
+    body: z.strictObject({
+      ...rule,
+      job: newJob,
+      overlap: z.enum(["skip", "queue", "cancel"]).optional(),
+      missed: z.enum(["once", "skip", "all"]).optional(),
+      ...why,
+    }),
+    async run({ hf, params, body, caller }) {
+      const { reason, job, ...rest } = body;
+      const { type, ...given } = job;
+      const item = { type, payload: job.payload ?? {}, ...optionsOf(given) };
+      const told = defined({ reason, by: caller.by });
+      const named = validate(name, params.name, "path");
+      await needFeature(hf, "schedules").set(named, defined({ ...rest, job: item }), told);
+      return DONE;
+    },
+  }),
+  route({
+    ...{ ...owned, method: "DELETE", path: "/api/v1/schedules/:name", body: null, answer: done },
+    ...{ summary: "Removes a schedule.", query: z.strictObject({ ...why }) },
+    async run({ hf, params, query, caller }) {
+      const named = validate(name, params.name, "path");
+      await needFeature(hf, "schedules").remove(named, defined({ ...query, by: caller.by }));
+      return DONE;
+    },
+  }),
+  route({
+    ...{ ...command, method: "POST", path: "/api/v1/schedules/:name/run" },
+    ...{ summary: "Fires a schedule now.", body: z.strictObject({ ...why }), isBodyOptional: true },
+    answer: z.strictObject({ id: z.string() }),
+    async run(call) {
+      const [schedules, named] = await scheduleInScope(call);
+      const { id } = await schedules.runNow(named, defined({ ...call.body, by: call.caller.by }));
+      return { id };
+    },
+  }),
+  steering("pause", "A schedule fires nothing until it is resumed."),
+  steering("resume", "A paused schedule fires again."),
+];

@@ -1,0 +1,130 @@
+/** Server-sent events: one read for all, bounded for each, resumable. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { encodeEvent, EventClient } from "../../packages/server/src/events/event-client.ts";
+import { ADMIN_TOKEN, serve, type Served } from "./served.ts";
+
+interface Heard {
+  readonly id: string;
+  readonly name: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- what a server sends is read as it comes
+  readonly data: any;
+}
+
+interface Ear {
+  /** The next event of this name. */
+  next(name: string): Promise<Heard>;
+  close(): void;
+}
+
+describe("events", () => {
+  let served: Served;
+  beforeAll(async () => {
+    served = await serve("sqlite", { enqueue: "any" });
+    served.hf.define({ type: "mail.send", queue: "mail", run: async () => null });
+    served.hf.define({ type: "bill.send", queue: "bills", run: async () => null });
+    await served.hf.work();
+  });
+  afterAll(() => served?.close());
+
+  async function listen(path: string, headers: Record<string, string> = {}): Promise<Ear> {
+    const abort = new AbortController();
+    const answer = await fetch(`${served.url}/api/v1/events${path}`, {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, ...headers },
+      signal: abort.signal,
+    });
+    expect(answer.headers.get("content-type")).toContain("text/event-stream");
+    const heard = parsed(answer.body as ReadableStream<Uint8Array>);
+    return {
+      async next(name) {
+        for (;;) {
+          const { value, done } = await heard.next();
+          if (done) throw new Error(`it ended before ${name} came`);
+          if (value.name === name) return value;
+        }
+      },
+      close: () => abort.abort(),
+    };
+  }
+
+  it("an overview comes each second, and many listeners cost one read", async () => {
+    const { hf } = served;
+    let reads = 0;
+    const { counts } = hf;
+    hf.counts = () => ((reads += 1), counts.call(hf));
+    const ears = await Promise.all(Array.from({ length: 20 }, () => listen("")));
+    for (let round = 0; round < 2; round += 1) {
+      const all = await Promise.all(ears.map((ear) => ear.next("overview")));
+      expect(all[0]?.data).toMatchObject({ totals: { dead: 0 } });
+    }
+    for (const ear of ears) ear.close();
+    hf.counts = counts;
+    expect(reads).toBeLessThanOrEqual(4);
+  });
+
+  it("changes of jobs come by filter, and what was missed comes after a break", async () => {
+    const ear = await listen("?queue=mail");
+    await ear.next("overview");
+    await ear.next("overview");
+    const first = await served.hf.enqueue("mail.send" as never, {} as never);
+    await served.hf.enqueue("bill.send" as never, {} as never);
+    const heard = await ear.next("jobs");
+    expect(heard.data.items).toMatchObject([{ id: first.id, queue: "mail", status: "succeeded" }]);
+    const stays = await listen("?queue=mail");
+    await stays.next("overview");
+    ear.close();
+    const second = await served.hf.enqueue("mail.send" as never, { n: 2 } as never);
+    await stays.next("jobs");
+    const back = await listen("?queue=mail", { "last-event-id": heard.id });
+    const missed = await back.next("jobs");
+    expect(missed.data.items).toMatchObject([{ id: second.id }]);
+    const stranger = await listen("", { "last-event-id": "elsewhere.7" });
+    expect((await stranger.next("reset")).data).toEqual({ reason: "too much has happened since" });
+    for (const one of [back, stays, stranger]) one.close();
+  });
+
+  it("a listener that does not read keeps one overview and a bounded number of events", async () => {
+    const client = new EventClient(() => {});
+    for (let n = 0; n < 10_000; n += 1) {
+      client.send(encodeEvent(`a.${n}`, "overview", { n }));
+      client.send(encodeEvent(`a.${n}`, "jobs", { n }));
+    }
+    expect(client.waiting).toBeLessThanOrEqual(201);
+    const heard = parsed(client.stream);
+    let isTold = false;
+    for (let n = 0; n < 201 && !isTold; n += 1)
+      isTold = (await heard.next()).value?.name === "reset";
+    expect(isTold).toBe(true);
+    client.close();
+  });
+
+  it("a server that closes ends its streams", async () => {
+    const own = await serve("sqlite");
+    const answer = await fetch(`${own.url}/api/v1/events`, {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    });
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    const closed = own.close();
+    while (!(await reader.read().catch(() => ({ done: true }))).done);
+    await closed;
+  });
+});
+
+async function* parsed(stream: ReadableStream<Uint8Array>): AsyncGenerator<Heard, undefined> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const part of stream) {
+    text += decoder.decode(part, { stream: true });
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      const block = text.slice(0, end);
+      text = text.slice(end + 2);
+      const field = (name: string) =>
+        block
+          .split("\n")
+          .find((line) => line.startsWith(`${name}: `))
+          ?.slice(name.length + 2);
+      const name = field("event");
+      if (name) yield { id: field("id") ?? "", name, data: JSON.parse(field("data") ?? "null") };
+    }
+  }
+}
