@@ -159,6 +159,33 @@ describe("testHoldfast", () => {
     await t.hf.close();
   });
 
+  it("raises and delivers alerts in a drain, one for each fault", async () => {
+    const told: string[] = [];
+    const t = testHoldfast({
+      logger: SILENT,
+      alerts: { notify: [(alert) => void told.push(`${alert.kind}: ${alert.message}`)] },
+    });
+    t.hf.define({
+      type: "work",
+      retry: { maxAttempts: 1 },
+      run() {
+        throw new Error("no disk");
+      },
+    });
+    for (let count = 0; count < 3; count += 1) await t.hf.enqueue("work", count);
+    await t.drain();
+    expect(t.alerts()).toMatchObject([{ kind: "dead", type: "work", count: 3, attempts: 1 }]);
+    expect(told).toEqual(["dead: 3 jobs of work are dead: no disk"]);
+    await t.hf.enqueue("work", 4);
+    await t.drain();
+    expect(t.alerts()).toHaveLength(1);
+    await t.advance(3_600_000);
+    await t.drain();
+    expect(t.alerts()).toMatchObject([{ count: 3 }, { count: 1 }]);
+    expect(told).toHaveLength(2);
+    await t.hf.close();
+  });
+
   it("fires schedules while time passes, and knows their ticks", async () => {
     const t = testHoldfast();
     const sent: string[] = [];
@@ -208,6 +235,8 @@ describe("testHoldfast", () => {
     await t.hf.close();
   });
 });
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 describe("gates in a test kit", () => {
   it("a rate refills and a breaker opens and closes by advance", async () => {
