@@ -61,6 +61,7 @@ export type {
   PlanOptions,
   StartOptions,
 } from "./control/operations/operations.ts";
+export type { Action as OperationAction } from "./control/operations/operation.ts";
 export type { AcquireOptions, GateView, HeldReason } from "./control/gates/gates.ts";
 export type {
   BreakerOptions,
