@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../packages/cli/src/commands/all-commands.ts";
 import { Holdfast } from "../../packages/holdfast/src/index.ts";
 import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
+import { Tokens } from "../../packages/server/src/index.ts";
 import { FINGERPRINT, holdfastOn, makeSeed, useSeed } from "./seeded-store.ts";
 import { Terminal } from "./terminal.ts";
 
@@ -42,6 +43,11 @@ const FILL_IN: Readonly<Record<string, (hf: Holdfast, command: string) => Promis
   fingerprint: async () => FINGERPRINT,
   empty: async () => "empty",
   worker: async (hf) => (await hf.work({ queues: ["elsewhere"] })).id,
+  async token(hf) {
+    const given = { role: "viewer", queues: null, name: "t", createdBy: "ann" } as const;
+    const tokens = new Tokens(hf.tools.ledgerRecords, Date.now);
+    return (await tokens.create({ ...given, expiresAt: null })).token.id;
+  },
   operation: (hf, command) => operationIn(hf, command === "ops resume"),
   async schedule(hf, command) {
     const job = { type: "email.send", payload: null, queue: "mail" };

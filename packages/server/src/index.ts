@@ -10,6 +10,7 @@ export type {
 } from "./server-options.ts";
 export type { JwtOptions } from "./auth/jwt.ts";
 export type { Caller, Role } from "./auth/caller.ts";
+export { Tokens, type NewToken, type TokenRecord } from "./auth/tokens.ts";
 export { Reply, route } from "./routes/route.ts";
 export type { Access, Call, Mount, RawAnswer, Route, RouteSpec } from "./routes/route.ts";
 export { HttpError } from "./http/http-error.ts";

@@ -17,6 +17,7 @@ import { migrateSql, migrateStatus, migrateUp } from "./migrate.ts";
 import { move } from "./move.ts";
 import { limit, lines, pause, queues, resume } from "./queues.ts";
 import { serve } from "./serve.ts";
+import { tokensCreate, tokensList, tokensRemove } from "./tokens.ts";
 import { top } from "./top.ts";
 import { version } from "./version.ts";
 import { work } from "./work.ts";
@@ -31,6 +32,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   schedules: "rules that make jobs at their times",
   gates: "rates, cooldowns and breakers",
   locks: "execution locks",
+  tokens: "who may use the HTTP API",
   migrate: "the schema of the store",
 };
 
@@ -54,6 +56,7 @@ export const COMMANDS: readonly Command[] = [
   ...[failuresList, failuresPrune, workersList, workersQuiet, workersResume, audit],
   ...[schedulesList, schedulesRuns, schedulesRun, schedulesPause, schedulesResume],
   ...[gatesList, gatesForce, locksList, locksRelease, stats],
+  ...[tokensList, tokensCreate, tokensRemove],
   ...[top, doctor, migrateStatus, migrateUp, migrateSql, move, bench],
   makeCompletion(
     () => COMMANDS,

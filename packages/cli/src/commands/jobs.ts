@@ -71,7 +71,7 @@ export const job: Command = {
     "job 01981b62-7f2c-7c3a-9d1e-3f5b8a6c0d21",
     "job 01981b62-7f2c-7c3a-9d1e-3f5b8a6c0d21 --reveal",
   ],
-  options: [{ flags: "--reveal", about: "show everything as it is stored" }],
+  options: [{ flags: "--reveal", about: "show everything as it is stored; noted in the audit" }],
   async run(cli, { args: [id] }) {
     const hf = await cli.open();
     const found = await lookAtJob(cli, hf, String(id));
@@ -83,7 +83,11 @@ export const job: Command = {
 /** Null if there is no such job. Secrets are hidden, unless a person wants them. */
 export async function lookAtJob(cli: Cli, hf: Holdfast, id: string): Promise<JobView | null> {
   const found = await hf.job(id);
-  if (found === null || cli.flags["reveal"] === true) return found;
+  if (found === null) return null;
+  if (cli.flags["reveal"] === true) {
+    await hf.tools.audit({ action: "reveal", ...cli.why, jobId: id, queue: found.queue });
+    return found;
+  }
   return (await cli.hide([found]))[0] ?? null;
 }
 

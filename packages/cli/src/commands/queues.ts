@@ -135,7 +135,7 @@ export const resume: Command = {
   async run(cli, { args: [queue] }) {
     const hf = await cli.open();
     const target = targetOf(cli, queue);
-    await hf.resume(target);
+    await hf.tools.as({ by: cli.by }, () => hf.resume(target));
     cli.print({ target, state: "resumed" }, () => `${lineWords(target)} is no longer paused.`);
   },
 };
@@ -179,7 +179,7 @@ export const limit: Command = {
       throw new CliError(ExitCode.usage, "limit needs a bound: for example --max-active 5");
     }
     const hf = await cli.open();
-    await hf.limit(target, limits);
+    await hf.tools.as({ by: cli.by }, () => hf.limit(target, limits));
     cli.print({ target, limits }, () => {
       const words = set.map(([name, value]) => `${name} ${value === null ? "none" : value}`);
       return `${lineWords(target)}: ${words.join(", ")}.`;

@@ -3,25 +3,9 @@ import type { Holdfast, Logger } from "holdfast";
 import { checkFleet, checkStore } from "holdfast/doctor";
 import { hideCredentials, optionsOf } from "holdfast/env";
 import type { Command } from "../command.ts";
-import { CliError, ExitCode } from "../exit-code.ts";
 import { readWhole } from "../settings/read-flags.ts";
+import { loadServer, SERVER } from "./load-server.ts";
 import { logEvents, pinoLogger, stopped, WORK_OPTIONS } from "./work.ts";
-
-/** By its shape: the server is a package of its own, and may not be installed. */
-interface ServerModule {
-  createServer(
-    hf: Holdfast,
-    options: Readonly<Record<string, unknown>>,
-  ): {
-    listen(options: {
-      readonly port?: number;
-      readonly host?: string;
-    }): Promise<{ readonly url: string }>;
-    close(): Promise<void>;
-  };
-}
-
-const SERVER = "@holdfast/server";
 
 export const serve: Command = {
   name: "serve",
@@ -80,14 +64,4 @@ async function findings(hf: Holdfast, url: string): Promise<readonly unknown[]> 
     level: level === "trouble" ? "problem" : level === "warning" ? "warning" : "ok",
     ...{ what: `${check}: ${message}`, advice: null },
   }));
-}
-
-async function loadServer(): Promise<ServerModule> {
-  try {
-    return (await import(SERVER)) as ServerModule;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new CliError(ExitCode.failed, `serve needs the package ${SERVER}: npm install ${SERVER}`);
-  }
 }

@@ -120,8 +120,9 @@ class LiveScreen {
     const row = rows[Math.min(at, rows.length - 1)];
     if (row === undefined) return;
     const isPaused = row.held?.startsWith("paused") === true;
-    if (isPaused) await this.#hf.resume(row.queue);
-    else await this.#hf.pause(row.queue, { by: this.#cli.by, reason: "top" });
+    const { by } = this.#cli;
+    if (isPaused) await this.#hf.tools.as({ by }, () => this.#hf.resume(row.queue));
+    else await this.#hf.pause(row.queue, { by, reason: "top" });
     this.#note = `Queue ${clean(row.queue)} is ${isPaused ? "no longer paused" : "paused"}.`;
     await this.#lookAgain();
   }

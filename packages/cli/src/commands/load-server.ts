@@ -1,0 +1,53 @@
+/** The server, by its shape: it is a package of its own, and may not be installed. */
+import type { Holdfast } from "holdfast";
+import { CliError, ExitCode } from "../exit-code.ts";
+
+export interface TokensLike {
+  list(): Promise<
+    readonly {
+      readonly id: string;
+      readonly hash: string;
+      readonly name: string;
+      readonly role: string;
+      readonly queues: readonly string[] | null;
+      readonly createdAt: string;
+      readonly createdBy: string;
+      readonly expiresAt: string | null;
+    }[]
+  >;
+  create(given: {
+    readonly role: string;
+    readonly queues: readonly string[] | null;
+    readonly name: string;
+    readonly createdBy: string;
+    readonly expiresAt: Date | null;
+  }): Promise<{ readonly token: { readonly id: string }; readonly secret: string }>;
+  /** False: there was none. */
+  remove(id: string): Promise<boolean>;
+}
+
+export interface ServerModule {
+  readonly Tokens: new (records: unknown, now: () => number) => TokensLike;
+  createServer(
+    hf: Holdfast,
+    options: Readonly<Record<string, unknown>>,
+  ): {
+    listen(options: {
+      readonly port?: number;
+      readonly host?: string;
+    }): Promise<{ readonly url: string }>;
+    close(): Promise<void>;
+  };
+}
+
+export const SERVER = "@holdfast/server";
+
+export async function loadServer(): Promise<ServerModule> {
+  try {
+    return (await import(SERVER)) as ServerModule;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new CliError(ExitCode.failed, `this needs the package ${SERVER}: npm install ${SERVER}`);
+  }
+}
