@@ -1,5 +1,4 @@
 /** The front door: one object that enqueues, runs, looks and steers. Each part has its own file. */
-import { ALERTS_QUEUE } from "./core/alert.ts";
 import {
   defineJob,
   type EnqueueOptions,
@@ -9,31 +8,25 @@ import {
 } from "./core/contract.ts";
 import { ClosedError, InvalidOptionError } from "./core/errors.ts";
 import { checkGrace, checkObject } from "./core/option-checks.ts";
-import { checkAlerts } from "./control/alerts/alert-options.ts";
-import { Alerts } from "./control/alerts/alerts.ts";
-import { archiveDead } from "./control/archive/archive-dead.ts";
-import { DeadLetters } from "./control/dead-letters/dead-letters.ts";
-import { Failures } from "./control/failures/failures.ts";
+import type { Alerts } from "./control/alerts/alerts.ts";
+import type { DeadLetters } from "./control/dead-letters/dead-letters.ts";
+import type { Failures } from "./control/failures/failures.ts";
 import { retryJob } from "./control/failures/retry-job.ts";
-import { failureEntries } from "./control/failures/failure-entries.ts";
-import { Gates } from "./control/gates/gates.ts";
-import { Locks } from "./control/locks/locks.ts";
-import { operationsExtension } from "./control/operations/carry-on.ts";
-import { Operations, type Operation } from "./control/operations/operations.ts";
-import { Overflows } from "./control/overflow/overflow.ts";
-import { Queues } from "./control/queues/queues.ts";
-import { Schedules, type ScheduleOptions } from "./control/schedules/schedules.ts";
-import { AppRecords } from "./control/records/app-records.ts";
-import { statsExtension } from "./control/stats/stats-extension.ts";
-import { Stats, type StatsQuery, type StatsView } from "./control/stats/stats.ts";
-import { Workers } from "./control/workers/workers.ts";
+import type { Gates } from "./control/gates/gates.ts";
+import type { Locks } from "./control/locks/locks.ts";
+import type { Operation, Operations } from "./control/operations/operations.ts";
+import type { Queues } from "./control/queues/queues.ts";
+import type { ScheduleOptions, Schedules } from "./control/schedules/schedules.ts";
+import type { AppRecords } from "./control/records/app-records.ts";
+import type { Stats, StatsQuery, StatsView } from "./control/stats/stats.ts";
+import type { Workers } from "./control/workers/workers.ts";
 import type { StandardSchema } from "./core/standard-schema.ts";
 import type { StoreInfo } from "./core/store.ts";
 import { checkNode } from "./engine/check-node.ts";
 import { refuseInOpenTransaction } from "./engine/run/current-attempt.ts";
 import type { EventListener, EventName } from "./engine/events.ts";
 import { healthOf, type Health } from "./engine/operate/health.ts";
-import { checkHoldfastOptions, checkLockDefaults } from "./holdfast-options.ts";
+import { checkHoldfastOptions } from "./holdfast-options.ts";
 import type { HoldfastOptions, Resilience, StatusOf } from "./holdfast-options.ts";
 import type { FinishedJob } from "./engine/operate/job-view.ts";
 import { readLedger, type LedgerEntries, type LedgerQuery } from "./engine/operate/ledger-view.ts";
@@ -47,12 +40,11 @@ import type {
   WhyOptions,
 } from "./engine/operate/operator.ts";
 import { checkWait } from "./engine/operate/waiter.ts";
-import { closeEngine, createEngine, extend, type Engine } from "./engine/create-engine.ts";
+import { closeEngine, createEngine, type Engine } from "./engine/create-engine.ts";
 import type { EnqueueAnswer, Receipt, ReceiptStatus } from "./engine/produce/producer.ts";
 import { producerWithin } from "./engine/produce/producer-within.ts";
 import type { Handler } from "./engine/registry.ts";
 import type { RunningJob } from "./engine/run/running-job.ts";
-import { waitAtMost } from "./engine/runtime.ts";
 import type {
   AnyContract,
   ContractOf,
@@ -66,34 +58,24 @@ import type {
   RunReturns,
   TypeOf,
 } from "./engine/typed-jobs.ts";
-import {
-  checkWorkOptions,
-  withDefaults,
-  type WorkOptions,
-  type WorkSettings,
-} from "./engine/lease/work-options.ts";
-import { Worker } from "./engine/lease/worker.ts";
+import type { WorkOptions } from "./engine/lease/work-options.ts";
+import type { Worker } from "./engine/lease/worker.ts";
+import { createControl } from "./control-parts.ts";
+import { OwnWorkers } from "./own-workers.ts";
 import { useMiddleware, type Middleware } from "./middleware.ts";
-import { RELAY, RELAY_TO_LEDGER } from "./engine/settle/relay.ts";
 import { toolsOf, type Tools } from "./tools.ts";
 
 export type { HoldfastOptions } from "./holdfast-options.ts";
 
 /** How long `close` waits for jobs that run in their callers, unless told otherwise. */
 const GRACE_MS = 10_000;
-/** How long a stop waits until the fleet has heard of it. */
-const LAST_BEAT_MS = 1_000;
-/** Beside every user's own worker: slow receivers take none of its slots. Wakeups tell it of new ones; retries wait. */
-const NOTIFIER = { queues: [ALERTS_QUEUE], concurrency: 4, pollMs: 10_000 };
 
 export class Holdfast<
   const Jobs extends readonly AnyContract[] = readonly [],
   const How extends Resilience | undefined = undefined,
 > {
   readonly #engine: Engine;
-  readonly #workers = new Set<Worker>();
-  /** Delivers alerts, while this process has a worker and somebody to tell. */
-  #notifier: Promise<Worker> | null = null;
+  readonly #own: OwnWorkers;
   /** The fleet: every process that works on this store. */
   readonly workers: Workers;
   /** Settings of queues, kept in the store. */
@@ -124,43 +106,22 @@ export class Holdfast<
     checkNode();
     const checked = checkHoldfastOptions(options);
     this.#engine = createEngine(checked, () => this.#ready());
-    const { ledgerWriter, hasStore } = this.#engine;
-    const host = async () => (await this.#ready(), this.#engine.host);
-    const hasLedger = ledgerWriter.home !== "nowhere";
-    const has = { store: checked.hasStore, ledger: hasLedger };
-    this.alerts = new Alerts(checkAlerts(options.alerts, has), host);
-    const stopped = this.alerts.operationStopped.bind(this.alerts);
-    const { appVersion } = checked;
-    this.schedules = new Schedules(host, { engine: this.#engine.host, appVersion });
-    const overflows = new Overflows(this.#engine.host);
-    this.gates = new Gates(this.#engine.host, () => this.#opening ?? this.#ready());
-    this.locks = new Locks(this.#engine, () => this.#ready(), checkLockDefaults(options.lock));
-    const counting = hasStore && checked.stats ? statsExtension(this.#engine.host) : null;
-    extend(this.#engine, [
-      ...(hasLedger ? [failureEntries] : []),
-      ...(checked.hasStore ? [this.alerts.extension] : []),
-      (own) => operationsExtension(own, { stopped }),
-      () => this.schedules.extension,
-      () => overflows.extension,
-      // A job that a gate holds back takes no lock.
-      () => this.gates.extension,
-      () => this.locks.keeper,
-      ...(options.archive ? [archiveDead(options.archive)] : []),
-      ...(counting ? [() => counting] : []),
-      ...(options.extensions ?? []),
-    ]);
-    const { maxPayloadBytes } = checked;
-    this.tools = toolsOf(this.#engine, { ready: () => this.#ready(), maxPayloadBytes });
-    this.workers = new Workers(host);
-    this.queues = new Queues(host, overflows);
-    this.operations = new Operations(host);
-    this.deadLetters = new DeadLetters(host, { ...checked, operations: this.operations });
-    this.records = new AppRecords(async () => (refuseInOpenTransaction(), await host()).records);
-    this.#stats = new Stats({
-      ...{ ready: () => this.#ready(), host: this.#engine.host, ledgerHome: ledgerWriter.home },
-      store: async () => counting?.store(),
-    });
-    this.failures = new Failures(async () => (await this.#ledgerReady(), this.#engine.host), host);
+    const opened = () => this.#opening ?? this.#ready();
+    const doors = { ready: () => this.#ready(), opened, ledgerReady: () => this.#ledgerReady() };
+    const control = createControl(this.#engine, options as HoldfastOptions, checked, doors);
+    this.workers = control.workers;
+    this.queues = control.queues;
+    this.failures = control.failures;
+    this.deadLetters = control.deadLetters;
+    this.alerts = control.alerts;
+    this.locks = control.locks;
+    this.operations = control.operations;
+    this.schedules = control.schedules;
+    this.gates = control.gates;
+    this.records = control.records;
+    this.#stats = control.stats;
+    this.#own = new OwnWorkers({ engine: this.#engine, ...control });
+    this.tools = toolsOf(this.#engine, { ...checked, ready: () => this.#ready() });
   }
 
   /** A contract and its handler in one. */
@@ -261,45 +222,10 @@ export class Holdfast<
 
   /** Starts a worker; resolves when it is claiming. */
   async work(options: WorkOptions = {}): Promise<Worker> {
-    const { registry, work } = this.#engine;
-    const checked = checkWorkOptions(withDefaults(options, work), registry.handledQueues());
+    const checked = this.#own.check(options);
     // Where there is no store, this says so.
     await this.info();
-    const worker = await this.#start(checked);
-    const isTaken = checked.queues.has(ALERTS_QUEUE) || this.#notifier !== null;
-    if (this.alerts.delivers && !isTaken) {
-      this.#notifier = this.#start(checkWorkOptions(NOTIFIER, []));
-      await this.#notifier;
-    }
-    return worker;
-  }
-
-  async #start(checked: WorkSettings): Promise<Worker> {
-    const { composer, chores, fleet, logger, settings } = this.#engine;
-    const worker = new Worker(
-      {
-        ...this.#engine,
-        compose: async (target, payload, enqueueOptions) =>
-          (await composer.compose(target, payload, enqueueOptions)).job,
-        onOutbox: () => {
-          for (const chore of [RELAY, RELAY_TO_LEDGER]) chores.soon(chore);
-        },
-        onStopped: (stopped) => this.#forget(stopped),
-      },
-      checked,
-    );
-    this.#workers.add(worker);
-    // A store that is away is no reason not to work once it is back.
-    const joined = fleet
-      .join(worker)
-      .then(() => settings.obey())
-      .then(() => this.schedules.reconcile());
-    await joined.catch((error: unknown) => {
-      logger.warn("the record of this process could not be written yet", { error });
-    });
-    chores.working(true);
-    await worker.start();
-    return worker;
+    return this.#own.work(checked);
   }
 
   /** Around every handler, and beside every event of this process. Returns the way to stop it. */
@@ -381,7 +307,7 @@ export class Holdfast<
   health(): Health {
     const { hasStore, watched, ledgerWriter, spooler } = this.#engine;
     return healthOf({
-      workers: [...this.#workers].flatMap((worker) => worker.health ?? []),
+      workers: this.#own.all.flatMap((worker) => worker.health ?? []),
       // Without a store nobody is away.
       store: hasStore ? watched.lastAnswer : null,
       ledger: ledgerWriter.home === "elsewhere" ? ledgerWriter.lastAnswer : null,
@@ -421,7 +347,7 @@ export class Holdfast<
   async #close(options: { readonly graceMs?: number }): Promise<void> {
     await Promise.all([
       this.#engine.inline?.close(options.graceMs ?? GRACE_MS),
-      ...[...this.#workers].map((worker) => worker.stop(options)),
+      ...this.#own.all.map((worker) => worker.stop(options)),
     ]);
     await this.gates.close();
     await closeEngine(this.#engine);
@@ -470,26 +396,5 @@ export class Holdfast<
       },
     );
     return this.#opening;
-  }
-
-  /** It works for as long as another worker does. */
-  async #stopNotifier(stopped: Worker): Promise<void> {
-    const notifier = await this.#notifier;
-    if (notifier === null || notifier === stopped) return;
-    if ([...this.#workers].some((worker) => worker !== notifier)) return;
-    this.#notifier = null;
-    await notifier.stop();
-  }
-
-  /** It has stopped: the fleet is told, and nothing here remembers it. */
-  async #forget(worker: Worker): Promise<void> {
-    const { fleet, chores, runtime } = this.#engine;
-    this.#workers.delete(worker);
-    fleet.leave(worker);
-    if (this.#workers.size === 0) chores.working(false);
-    await this.#stopNotifier(worker);
-    // If this is not heard, its record is gone in twenty seconds.
-    const beat = fleet.beat().catch(() => {});
-    await waitAtMost(runtime, beat, LAST_BEAT_MS);
   }
 }

@@ -1,11 +1,14 @@
 /** Attaches the statistics to the engine: every attempt that is settled is counted, by the process that ran it. */
 import type { AttemptView, Extension, ExtensionHost } from "../../engine/extension.ts";
+import { waitAtMost } from "../../engine/runtime.ts";
 import { mergeStats, MINUTE_GRACE_MS } from "./merge-stats.ts";
 import { MINUTE_MS } from "./stats-records.ts";
 import { StatsWriter } from "./stats-writer.ts";
 
 /** Processes do not march in step: the first of them merges, the others find it done. */
 const SPREAD_MS = 20_000;
+/** How long a process that closes waits for its last figures to be stored. */
+const CLOSING_MS = 900;
 /** After trouble with the store. */
 const AGAIN_MS = MINUTE_MS;
 
@@ -35,9 +38,13 @@ export function statsExtension(host: ExtensionHost): StatsExtension {
       if (attempt.payload === undefined && refused.has(attempt)) return;
       writer.count(attempt, outcome.kind, timings);
     },
-    closing: () => {
+    async closing() {
       merger.close();
-      return writer.close();
+      // A store that is away costs what was counted last, and holds up no process that ends.
+      const stored = writer.close().catch((error: unknown) => {
+        host.logger.debug("the last statistics were not stored", { error });
+      });
+      await waitAtMost(host.runtime, stored, CLOSING_MS);
     },
     store: () => writer.store(),
   };

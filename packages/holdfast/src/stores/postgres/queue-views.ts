@@ -8,12 +8,8 @@ import type { Session } from "./database.ts";
 import { STATUSES } from "./placement.ts";
 import { text } from "./row-values.ts";
 import type { SchemaName } from "./schema-name.ts";
+import { instant } from "./views.ts";
 
-/** The end of the year 9999, in milliseconds. */
-const LAST_INSTANT = 253_402_300_799_999;
-/** `greatest` passes over null, and would make it 1970. */
-const instant = (ms: string) =>
-  `CASE WHEN ${ms} IS NOT NULL THEN to_timestamp(least(greatest(${ms}, 0), ${LAST_INSTANT}) / 1000.0) END`;
 const STATUS = STATUSES.map((status, code) => `WHEN ${code} THEN '${status}'`).join(" ");
 
 const WORDS: Readonly<Record<ViewWord, string>> = {

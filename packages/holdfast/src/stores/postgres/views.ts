@@ -12,7 +12,9 @@ const UUID = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'";
 /** The end of the year 9999, in milliseconds. */
 const LAST_INSTANT = 253_402_300_799_999;
 
-const instant = (ms: string) => `to_timestamp(least(greatest(${ms}, 0), ${LAST_INSTANT}) / 1000.0)`;
+/** `greatest` passes over null, and would make it 1970. */
+export const instant = (ms: string) =>
+  `CASE WHEN ${ms} IS NOT NULL THEN to_timestamp(least(greatest(${ms}, 0), ${LAST_INSTANT}) / 1000.0) END`;
 const uuid = (word: string) => `CASE WHEN ${word} ~ ${UUID} THEN (${word})::uuid END`;
 const whole = (word: string, type: string) =>
   `CASE WHEN ${word} ~ '^[0-9]{1,${type === "integer" ? 9 : 15}}$' THEN (${word})::${type} END`;
