@@ -45,7 +45,11 @@ export async function beginChild<Options extends ChildOptions>(): Promise<Child<
   const hasTransactions = options.transactions > 0;
   const transactions = (hasTransactions && kind.openWithTransactions?.(options.url)) || null;
   const store = transactions?.store ?? kind.open(options.url);
-  const hf = new Holdfast({ store: witnessedStore(store, witness), logger: toWitness(witness) });
+  const hf = new Holdfast({
+    ...{ store: witnessedStore(store, witness), logger: toWitness(witness) },
+    // Jobs fail on purpose here: an error line about that would be taken for a fault of the process.
+    alerts: { spike: null, dead: false },
+  });
   return { options, witness, hf, transactions };
 }
 

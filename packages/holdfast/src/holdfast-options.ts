@@ -1,4 +1,5 @@
 /** What `new Holdfast` takes, checked and completed. */
+import type { AlertOptions } from "./control/alerts/alert-options.ts";
 import type { Archive } from "./control/archive/archive-dead.ts";
 import { DEFAULT_RETRY, MAX_ATTEMPTS } from "./core/backoff.ts";
 import { isContract } from "./core/contract.ts";
@@ -30,6 +31,8 @@ export interface Settings<Jobs extends readonly AnyContract[]> {
   readonly ledger?: LedgerStore | "store" | false | undefined;
   /** What is hidden in the ledger and in answers, besides keys with password, token, secret, key, authorization. */
   readonly redact?: RedactOptions | undefined;
+  /** What people are told without asking, and who is. Default: a spike of failures, to logs and listeners. */
+  readonly alerts?: AlertOptions | undefined;
   readonly logger?: Logger | undefined;
   readonly retention?: RetentionOptions | undefined;
   /**
@@ -91,7 +94,7 @@ export type HoldfastOptions<
 const OPTIONS = [
   ...["store", "ledger", "resilient", "jobs", "logger", "retention", "maxPayloadBytes"],
   ...["maxAttempts", "work", "lock"],
-  ...["appVersion", "redact", "archive", "stats", "runtime", "extensions"],
+  ...["appVersion", "redact", "alerts", "archive", "stats", "runtime", "extensions"],
 ];
 const MAX_SPOOLED = 100_000;
 const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;

@@ -1,4 +1,5 @@
 /** The front door: one object that enqueues, runs, looks and steers. Each part has its own file. */
+import { ALERTS_QUEUE } from "./core/alert.ts";
 import {
   defineJob,
   type EnqueueOptions,
@@ -8,6 +9,8 @@ import {
 } from "./core/contract.ts";
 import { ClosedError, InvalidOptionError } from "./core/errors.ts";
 import { checkGrace, checkObject } from "./core/option-checks.ts";
+import { checkAlerts } from "./control/alerts/alert-options.ts";
+import { Alerts } from "./control/alerts/alerts.ts";
 import { archiveDead } from "./control/archive/archive-dead.ts";
 import { DeadLetters } from "./control/dead-letters/dead-letters.ts";
 import { Failures } from "./control/failures/failures.ts";
@@ -63,7 +66,12 @@ import type {
   RunReturns,
   TypeOf,
 } from "./engine/typed-jobs.ts";
-import { checkWorkOptions, withDefaults, type WorkOptions } from "./engine/lease/work-options.ts";
+import {
+  checkWorkOptions,
+  withDefaults,
+  type WorkOptions,
+  type WorkSettings,
+} from "./engine/lease/work-options.ts";
 import { Worker } from "./engine/lease/worker.ts";
 import { useMiddleware, type Middleware } from "./middleware.ts";
 import { RELAY, RELAY_TO_LEDGER } from "./engine/settle/relay.ts";
@@ -75,6 +83,8 @@ export type { HoldfastOptions } from "./holdfast-options.ts";
 const GRACE_MS = 10_000;
 /** How long a stop waits until the fleet has heard of it. */
 const LAST_BEAT_MS = 1_000;
+/** Beside every user's own worker: slow receivers take none of its slots. Wakeups tell it of new ones; retries wait. */
+const NOTIFIER = { queues: [ALERTS_QUEUE], concurrency: 4, pollMs: 10_000 };
 
 export class Holdfast<
   const Jobs extends readonly AnyContract[] = readonly [],
@@ -82,6 +92,8 @@ export class Holdfast<
 > {
   readonly #engine: Engine;
   readonly #workers = new Set<Worker>();
+  /** Delivers alerts, while this process has a worker and somebody to tell. */
+  #notifier: Promise<Worker> | null = null;
   /** The fleet: every process that works on this store. */
   readonly workers: Workers;
   /** Settings of queues, kept in the store. */
@@ -90,6 +102,8 @@ export class Holdfast<
   readonly failures: Failures;
   /** Dead jobs: what they died of, and what to do about it. */
   readonly deadLetters: DeadLetters;
+  /** What people are told without asking. */
+  readonly alerts: Alerts;
   /** Execution locks: which work runs, or is done and does not run again. */
   readonly locks: Locks;
   /** The same thing done to many jobs; it survives its process. */
@@ -112,6 +126,10 @@ export class Holdfast<
     this.#engine = createEngine(checked, () => this.#ready());
     const { ledgerWriter, hasStore } = this.#engine;
     const host = async () => (await this.#ready(), this.#engine.host);
+    const hasLedger = ledgerWriter.home !== "nowhere";
+    const has = { store: checked.hasStore, ledger: hasLedger };
+    this.alerts = new Alerts(checkAlerts(options.alerts, has), host);
+    const stopped = this.alerts.operationStopped.bind(this.alerts);
     const { appVersion } = checked;
     this.schedules = new Schedules(host, { engine: this.#engine.host, appVersion });
     const overflows = new Overflows(this.#engine.host);
@@ -119,8 +137,9 @@ export class Holdfast<
     this.locks = new Locks(this.#engine, () => this.#ready(), checkLockDefaults(options.lock));
     const counting = hasStore && checked.stats ? statsExtension(this.#engine.host) : null;
     extend(this.#engine, [
-      ...(ledgerWriter.home === "nowhere" ? [] : [failureEntries]),
-      operationsExtension,
+      ...(hasLedger ? [failureEntries] : []),
+      ...(checked.hasStore ? [this.alerts.extension] : []),
+      (own) => operationsExtension(own, { stopped }),
       () => this.schedules.extension,
       () => overflows.extension,
       // A job that a gate holds back takes no lock.
@@ -242,13 +261,21 @@ export class Holdfast<
 
   /** Starts a worker; resolves when it is claiming. */
   async work(options: WorkOptions = {}): Promise<Worker> {
-    const { composer, chores, fleet, logger, registry, settings } = this.#engine;
-    const checked = checkWorkOptions(
-      withDefaults(options, this.#engine.work),
-      registry.handledQueues(),
-    );
+    const { registry, work } = this.#engine;
+    const checked = checkWorkOptions(withDefaults(options, work), registry.handledQueues());
     // Where there is no store, this says so.
     await this.info();
+    const worker = await this.#start(checked);
+    const isTaken = checked.queues.has(ALERTS_QUEUE) || this.#notifier !== null;
+    if (this.alerts.delivers && !isTaken) {
+      this.#notifier = this.#start(checkWorkOptions(NOTIFIER, []));
+      await this.#notifier;
+    }
+    return worker;
+  }
+
+  async #start(checked: WorkSettings): Promise<Worker> {
+    const { composer, chores, fleet, logger, settings } = this.#engine;
     const worker = new Worker(
       {
         ...this.#engine,
@@ -445,12 +472,22 @@ export class Holdfast<
     return this.#opening;
   }
 
+  /** It works for as long as another worker does. */
+  async #stopNotifier(stopped: Worker): Promise<void> {
+    const notifier = await this.#notifier;
+    if (notifier === null || notifier === stopped) return;
+    if ([...this.#workers].some((worker) => worker !== notifier)) return;
+    this.#notifier = null;
+    await notifier.stop();
+  }
+
   /** It has stopped: the fleet is told, and nothing here remembers it. */
   async #forget(worker: Worker): Promise<void> {
     const { fleet, chores, runtime } = this.#engine;
     this.#workers.delete(worker);
     fleet.leave(worker);
     if (this.#workers.size === 0) chores.working(false);
+    await this.#stopNotifier(worker);
     // If this is not heard, its record is gone in twenty seconds.
     const beat = fleet.beat().catch(() => {});
     await waitAtMost(runtime, beat, LAST_BEAT_MS);

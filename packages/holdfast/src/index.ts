@@ -39,6 +39,20 @@ export type {
   GroupsQuery,
   IgnoreOptions,
 } from "./control/dead-letters/dead-letters.ts";
+export { webhook, type WebhookOptions } from "./control/alerts/webhook.ts";
+export { verifyWebhook, type VerifyWebhookOptions } from "./control/alerts/webhook-signature.ts";
+export type { AlertOptions, Notifier } from "./control/alerts/alert-options.ts";
+export type { AlertsPage, AlertsQuery } from "./control/alerts/alerts.ts";
+export type {
+  Alert,
+  AlertKind,
+  DeadAlert,
+  DepthAlert,
+  LagAlert,
+  MemoryAlert,
+  OperationAlert,
+  SpikeAlert,
+} from "./core/alert.ts";
 export type { PresetOptions } from "./control/dead-letters/presets.ts";
 export type {
   Operation,
@@ -135,6 +149,7 @@ export {
   PayloadValidationError,
   PermanentError,
   PresetNotFoundError,
+  PrivateAddressError,
   QueueFullError,
   ResultValidationError,
   RetryAfterError,
@@ -150,6 +165,7 @@ export {
   UnknownTypeError,
   UnsupportedError,
   WaitTimeoutError,
+  WebhookError,
   WorkerNotFoundError,
   WorkerStoppedError,
 } from "./core/errors.ts";

@@ -14,6 +14,7 @@ import {
   checkFunction,
   checkObject,
   checkOneOf,
+  checkText,
   checkWhole,
   MAX_DURATION_MS,
   refuseUnknown,
@@ -24,7 +25,7 @@ import {
   type InferOutput,
   type StandardSchema,
 } from "./standard-schema.ts";
-import { show } from "./text.ts";
+import { cleanText, show } from "./text.ts";
 
 export { checkEnqueueOptions, itemOptions } from "./enqueue-options.ts";
 export type { EnqueueOptions } from "./enqueue-options.ts";
@@ -86,6 +87,10 @@ export interface JobOptions<
   /** Work of one owner, key and scope runs once at a time, and not again once it is done. */
   readonly lock?: LockOptions<HandledPayload<PayloadSchema>> | undefined;
   readonly tags?: readonly string[] | undefined;
+  /** What a person should do when jobs of this type die: alerts show it. */
+  readonly guidance?: string | undefined;
+  /** Where that is written, or done: `https://…`. Alerts show it. */
+  readonly link?: string | undefined;
 }
 
 /** A checked contract with every default filled in. */
@@ -113,6 +118,8 @@ export interface JobContract<
   readonly onOutage: "abort" | "continue";
   readonly lock: ResolvedLock | null;
   readonly tags: readonly string[];
+  readonly guidance: string | null;
+  readonly link: string | null;
   /** An item for `enqueueAll`. */
   of(payload: Input, options?: EnqueueOptions): JobItem<Type, Input, Result>;
 }
@@ -146,7 +153,10 @@ const OPTIONS = [
   "onOutage",
   "lock",
   "tags",
+  "guidance",
+  "link",
 ];
+const MAX_GUIDANCE = 1_000;
 
 /** With a schema, everything is inferred. */
 export function defineJob<
@@ -203,6 +213,8 @@ export function defineJob(options: JobOptions): JobContract {
     onOutage: checkOneOf("onOutage", options.onOutage ?? "abort", ["abort", "continue"]),
     lock: checkLock(options.lock),
     tags: Object.freeze(checkTags(options.tags ?? [])),
+    guidance: options.guidance === undefined ? null : checkGuidance(options.guidance),
+    link: options.link === undefined ? null : checkLink(options.link),
     of: (payload, itemOptions) => ({ ...itemOptions, type: contract.type, payload, contract }),
   };
   return Object.freeze(contract);
@@ -233,6 +245,24 @@ function checkSchema(what: string, schema: unknown): StandardSchema | null {
   if (isStandardSchema(schema)) return schema;
   throw new InvalidOptionError(
     `${what} must be a Standard Schema (of zod 3.24+, valibot, arktype, …), not ${show(schema)}`,
+  );
+}
+
+function checkGuidance(guidance: unknown): string {
+  const text = cleanText(checkText("guidance", guidance), MAX_GUIDANCE);
+  if (text !== "" && text === guidance) return text;
+  throw new InvalidOptionError(
+    `guidance must have 1 to ${MAX_GUIDANCE} printable characters: put the rest where link leads`,
+  );
+}
+
+/** People click on it: nothing but a page of the web. */
+function checkLink(link: unknown): string {
+  if (typeof link === "string" && link.length <= 2_000 && /^https?:\/\/[^\s"<>]+$/.test(link)) {
+    return link;
+  }
+  throw new InvalidOptionError(
+    `link must be an address that begins with https://, not ${show(link)}`,
   );
 }
 

@@ -213,6 +213,32 @@ export class TransactionOpenError extends HoldfastError {
   readonly code = "HOLDFAST_TRANSACTION_OPEN";
 }
 
+/** A webhook that leads to this machine or to a private network, and is not allowed to. */
+export class PrivateAddressError extends HoldfastError {
+  readonly code = "HOLDFAST_PRIVATE_ADDRESS";
+}
+
+/** A webhook did not take an alert. Its job tries again. */
+export class WebhookError extends HoldfastError {
+  readonly code = "HOLDFAST_WEBHOOK";
+  override readonly isRetryable = true;
+  /** What it answered; 408 if it did not in time, null if it could not be asked. */
+  readonly status: number | null;
+  readonly headers: Readonly<Record<string, unknown>>;
+
+  constructor(
+    message: string,
+    details: ErrorDetails & {
+      readonly status?: number;
+      readonly headers?: Readonly<Record<string, unknown>>;
+    } = {},
+  ) {
+    super(message, details);
+    this.status = details.status ?? null;
+    this.headers = details.headers ?? {};
+  }
+}
+
 /** Closed, or never opened. */
 export class ClosedError extends HoldfastError {
   readonly code = "HOLDFAST_CLOSED";

@@ -155,7 +155,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     },
     host: hostOf({
       ...{ store, runtime, logger, registry, settings, retention, ledgerWriter, fleet, operator },
-      ...{ redactor, chores, composer, extensions },
+      ...{ redactor, events, chores, composer, extensions },
     }),
     waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
   };
@@ -169,17 +169,19 @@ export function extend(engine: Engine, factories: readonly ExtensionFactory[]): 
 function hostOf(
   parts: Pick<Engine, "store" | "runtime" | "logger" | "settings" | "retention"> &
     Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator" | "chores" | "composer"> &
-    Pick<Engine, "extensions"> & {
+    Pick<Engine, "extensions" | "events"> & {
       readonly redactor: Redactor;
     },
 ): ExtensionHost {
   const { store, runtime, logger, registry, settings, retention, redactor } = parts;
-  const { ledgerWriter, fleet, operator, chores, composer, extensions } = parts;
+  const { ledgerWriter, fleet, operator, events, chores, composer, extensions } = parts;
   // What a store keeps in memory is dear.
   const isInMemory = () => ledgerWriter.home === "store" && store.info().usedMemoryBytes != null;
   return {
     ...{ runtime, logger, settings, redactor, records: store.records },
-    ...{ jobs: store, lines: store, workers: fleet, chores },
+    ...{ jobs: store, lines: store, workers: fleet, events, chores },
+    storeInfo: () => store.info(),
+    handleOwn: (contract, handler) => registry.addOwn(contract, handler),
     compose: (item) => {
       const target = item.contract ?? item.type;
       const composed = composer.compose(target, item.payload, itemOptions(item));

@@ -2,6 +2,7 @@
  * What this process's own workers and enqueues did, told after the store has it. Other processes are seen through
  * the store. A listener that throws is reported; jobs and other listeners go on.
  */
+import type { Alert } from "../core/alert.ts";
 import { InvalidOptionError } from "../core/errors.ts";
 import { checkFunction, nearestWord } from "../core/option-checks.ts";
 import { show } from "../core/text.ts";
@@ -53,6 +54,8 @@ export interface JobEvents {
   abandoned: AboutJob & { readonly reason: string };
   /** Expired leases of (other) workers went back to their lines. */
   reaped: { readonly count: number; readonly workers: readonly string[] };
+  /** This process has raised an alert. */
+  alert: Alert;
 }
 
 export type EventName = keyof JobEvents;
@@ -60,6 +63,7 @@ export type EventName = keyof JobEvents;
 const NAMES: Readonly<Record<EventName, true>> = {
   ...{ enqueued: true, started: true, succeeded: true, failed: true, dead: true, cancelled: true },
   ...{ snoozed: true, released: true, lost: true, abandoned: true, reaped: true },
+  ...{ alert: true },
 };
 /** What other job systems call them, where it is not near. */
 const OTHER_WORDS: Readonly<Record<string, EventName>> = {

@@ -16,11 +16,13 @@ import type { Ledger, LedgerEntry } from "../core/ledger.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { Records } from "../core/records.ts";
 import type { Redactor } from "../core/redact.ts";
-import type { InsertResult, Retention, Store } from "../core/store.ts";
+import type { InsertResult, Retention, Store, StoreInfo } from "../core/store.ts";
 import type { Chores } from "./chores.ts";
+import type { Events } from "./events.ts";
 import type { Fleet } from "./lease/fleet.ts";
 import type { Logger } from "./logger.ts";
 import type { QueueSettings } from "./queue-settings.ts";
+import type { Handler } from "./registry.ts";
 import type { About } from "./settle/ledger-entries.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -156,6 +158,12 @@ export interface ExtensionHost {
   /** How long dead jobs are kept, where they are archived before they go: `prune` leaves them alone. */
   readonly archivedPolicies: () => Promise<readonly Retention[]>;
   readonly settings: Pick<QueueSettings, "get" | "list" | "keep">;
+  /** What this process tells its listeners. */
+  readonly events: Pick<Events, "on" | "emit">;
+  /** What the store says of itself, as it was when last looked at. */
+  readonly storeInfo: () => StoreInfo;
+  /** Registers a job type of the feature's own. A worker runs it if it is told to take its queue. */
+  readonly handleOwn: (contract: JobContract, handler: OwnHandler) => void;
   /** Hides secrets in whatever leaves the jobs' own store. */
   readonly redactor: Redactor;
   /** The most of a payload that an entry of the ledger keeps, in bytes. */
@@ -172,10 +180,14 @@ export interface ExtensionHost {
       readonly reason: string | null;
       readonly details?: Readonly<Record<string, unknown>>;
     },
-    about: Omit<About, "at">,
+    about: Omit<About, "at"> & {
+      /** Where the same may be noted again. */
+      readonly id?: string;
+    },
   ) => Promise<void>;
 }
 
+export type OwnHandler = Handler;
 export { jobListing, type JobListing } from "./operate/job-view.ts";
 export { jobsFilter, type JobsFilter } from "./operate/jobs-filter.ts";
 export { sleep } from "./runtime.ts";

@@ -14,6 +14,8 @@ export type Handler<Payload = unknown, Result = unknown> = (
 export interface Definition {
   readonly contract: JobContract;
   readonly handler: Handler | null;
+  /** Of Holdfast itself: no worker of a user takes its queue unless told to. */
+  readonly isOwn?: boolean;
 }
 
 export class Registry {
@@ -55,15 +57,20 @@ export class Registry {
     this.#definitions.set(contract.type, { contract, handler });
   }
 
+  /** A type of Holdfast itself. */
+  addOwn(contract: JobContract, handler: Handler): void {
+    this.#definitions.set(contract.type, { contract, handler, isOwn: true });
+  }
+
   get(type: string): Definition | undefined {
     return this.#definitions.get(type);
   }
 
-  /** The queues of everything that has a handler here. */
+  /** The queues of everything that users gave a handler here. */
   handledQueues(): string[] {
     const queues = new Set<string>();
-    for (const { contract, handler } of this.#definitions.values()) {
-      if (handler) queues.add(contract.queue);
+    for (const { contract, handler, isOwn } of this.#definitions.values()) {
+      if (handler && !isOwn) queues.add(contract.queue);
     }
     return [...queues];
   }
@@ -72,6 +79,13 @@ export class Registry {
   handledTypes(queue?: string): string[] {
     return [...this.#definitions.values()].flatMap(({ contract, handler }) =>
       handler && (queue === undefined || contract.queue === queue) ? [contract.type] : [],
+    );
+  }
+
+  /** Is it Holdfast's own? */
+  isOwnQueue(queue: string): boolean {
+    return [...this.#definitions.values()].some(
+      ({ contract, isOwn }) => isOwn === true && contract.queue === queue,
     );
   }
 

@@ -17,6 +17,7 @@ describe("options from the environment", () => {
       ...{ WORKER_QUEUE_NAME: "ai-cfo-jobs", WORKER_CONCURRENCY: "4", QUEUE_POLL_MS: "5000" },
       ...{ QUEUE_MAX_ATTEMPTS: "3", QUEUE_VISIBILITY_MS: "30000", QUEUE_HEARTBEAT_MS: "10000" },
       ...{ QUEUE_RESILIENT_MODE: "true", JOB_DLQ_RETENTION_DAYS: "14" },
+      JOB_FAILURE_SPIKE_THRESHOLD: "12",
     });
     const maxAgeMs = 14 * 86_400_000;
     expect(options).toEqual({
@@ -26,6 +27,7 @@ describe("options from the environment", () => {
       },
       maxAttempts: 3,
       resilient: "inline",
+      alerts: { spike: { failures: 12 }, dead: false },
       retention: { dead: { maxAgeMs }, ledger: { failure: { maxAgeMs } } },
     });
   });

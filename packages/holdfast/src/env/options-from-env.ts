@@ -10,7 +10,14 @@ const MINUTE_MS = 60_000;
 /** What the environment may say of a Holdfast; what it does not say is not there. */
 export type EnvOptions = Pick<
   Settings<readonly never[]>,
-  "work" | "lock" | "maxAttempts" | "retention" | "redact" | "maxPayloadBytes" | "appVersion"
+  | "work"
+  | "lock"
+  | "maxAttempts"
+  | "retention"
+  | "redact"
+  | "alerts"
+  | "maxPayloadBytes"
+  | "appVersion"
 > & {
   readonly resilient?: "inline";
 };
@@ -46,6 +53,7 @@ export function optionsOf(values: SettingValues): EnvOptions {
     maxPayloadBytes,
     appVersion,
   } = values;
+  const { spikeFailures: failures } = values;
   const maxAgeMs = (deadRetentionDays ?? 0) * DAY_MS;
   const work = workOf(values);
   return {
@@ -56,6 +64,8 @@ export function optionsOf(values: SettingValues): EnvOptions {
     ...(deadRetentionDays !== undefined && {
       retention: { dead: { maxAgeMs }, ledger: { failure: { maxAgeMs } } },
     }),
+    // A threshold alone asks for no other alert.
+    ...(failures !== undefined && { alerts: { spike: { failures }, dead: false } }),
     ...(redactKeys !== undefined && { redact: { keys: redactKeys } }),
     ...(maxPayloadBytes !== undefined && { maxPayloadBytes }),
     ...(appVersion !== undefined && { appVersion }),

@@ -3,6 +3,7 @@
  * left. A drain that gives up leaves its worker behind, because its handler still runs; the next drain waits
  * for that one, too.
  */
+import { ALERTS_QUEUE } from "../core/alert.ts";
 import { DrainTimeoutError } from "../core/errors.ts";
 import type { Store } from "../core/store.ts";
 import type { Worker } from "../engine/lease/worker.ts";
@@ -60,7 +61,10 @@ export class Drains {
     this.moved();
     await hf.info();
     for (let known = -1; ;) {
-      const queues = (await store.count()).map(({ queue }) => queue);
+      const found = (await store.count()).map(({ queue }) => queue);
+      // Or the Holdfast would start a worker of its own for them.
+      const own = hf.alerts.delivers && found.length > 0 ? [ALERTS_QUEUE] : [];
+      const queues = [...new Set([...found, ...own])];
       if (queues.length === known || queues.length + this.#workers.size === 0) return;
       known = queues.length;
       if (queues.length > 0) this.#workers.add(await hf.work({ queues }));
@@ -68,6 +72,8 @@ export class Drains {
       const workers = [...this.#workers];
       this.#workers.clear();
       await Promise.all(workers.map((worker) => worker.stop({ graceMs: 0 })));
+      // What it raises is delivered by jobs.
+      if ((await hf.alerts.look()) > 0) known = -1;
     }
   }
 

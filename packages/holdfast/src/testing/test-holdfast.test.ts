@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineJob } from "../index.ts";
+import { defineJob, PermanentError } from "../index.ts";
 import { DrainTimeoutError, testHoldfast } from "./index.ts";
 
 const sendEmail = defineJob({
@@ -139,6 +139,53 @@ describe("testHoldfast", () => {
     expect(await ids(4)).not.toBe(await ids(5));
   });
 
+  it("has the statistics of what it drained at once, and a week later", async () => {
+    const t = testHoldfast();
+    t.hf.handle("email.send", ({ payload }) => {
+      if (payload === "bad") throw new PermanentError("no such address");
+    });
+    for (const payload of ["ann", "bob", "bad"]) {
+      await t.hf.enqueue("email.send", payload, { queue: "mail" });
+    }
+    await t.drain();
+    expect(await t.hf.stats({ queue: "mail" })).toMatchObject({
+      ...{ finished: { succeeded: 2, dead: 1, cancelled: 0 }, failedLastHour: 1 },
+      topFailing: [{ type: "email.send", failed: 1, dead: 1 }],
+    });
+    await t.advance(7 * 86_400_000);
+    const week = await t.hf.stats({ lastMs: 8 * 86_400_000 });
+    expect(week).toMatchObject({ finished: { succeeded: 2, dead: 1 }, failedLastHour: 0 });
+    expect((await t.hf.stats()).finished.succeeded).toBe(0);
+    await t.hf.close();
+  });
+
+  it("raises and delivers alerts in a drain, one for each fault", async () => {
+    const told: string[] = [];
+    const t = testHoldfast({
+      logger: SILENT,
+      alerts: { notify: [(alert) => void told.push(`${alert.kind}: ${alert.message}`)] },
+    });
+    t.hf.define({
+      type: "work",
+      retry: { maxAttempts: 1 },
+      run() {
+        throw new Error("no disk");
+      },
+    });
+    for (let count = 0; count < 3; count += 1) await t.hf.enqueue("work", count);
+    await t.drain();
+    expect(t.alerts()).toMatchObject([{ kind: "dead", type: "work", count: 3, attempts: 1 }]);
+    expect(told).toEqual(["dead: 3 jobs of work are dead: no disk"]);
+    await t.hf.enqueue("work", 4);
+    await t.drain();
+    expect(t.alerts()).toHaveLength(1);
+    await t.advance(3_600_000);
+    await t.drain();
+    expect(t.alerts()).toMatchObject([{ count: 3 }, { count: 1 }]);
+    expect(told).toHaveLength(2);
+    await t.hf.close();
+  });
+
   it("fires schedules while time passes, and knows their ticks", async () => {
     const t = testHoldfast();
     const sent: string[] = [];
@@ -188,6 +235,8 @@ describe("testHoldfast", () => {
     await t.hf.close();
   });
 });
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 describe("gates in a test kit", () => {
   it("a rate refills and a breaker opens and closes by advance", async () => {

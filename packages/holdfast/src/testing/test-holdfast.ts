@@ -2,6 +2,7 @@
  * Holdfast for a user's own tests: the real engine on the memory store and on virtual time. Nothing
  * runs until `drain()`, nothing waits, and a day passes in a moment.
  */
+import type { Alert } from "../core/alert.ts";
 import { checkTarget, type JobContract } from "../core/contract.ts";
 import { checkNumber, checkOptions, checkWhole, MAX_DURATION_MS } from "../core/option-checks.ts";
 import { Holdfast, type HoldfastOptions } from "../holdfast.ts";
@@ -42,11 +43,13 @@ export interface TestHoldfast<Jobs extends readonly AnyContract[]> {
   /** All jobs added so far, or those of one contract or type, oldest first. */
   enqueued<Contract extends AnyContract>(contract: Contract): EnqueuedJob<InputOf<Contract>>[];
   enqueued(type?: string): EnqueuedJob[];
+  /** What was raised so far, oldest first. Dead jobs are among it once `alerts` is given. */
+  alerts(): Alert[];
 }
 
 const OPTIONS = [
   ...["seed", "patienceMs", "jobs", "ledger", "resilient", "logger", "retention"],
-  ...["maxPayloadBytes", "appVersion", "archive", "stats", "extensions"],
+  ...["maxPayloadBytes", "appVersion", "redact", "alerts", "archive", "stats", "extensions"],
 ];
 
 export function testHoldfast<const Jobs extends readonly AnyContract[] = readonly []>(
@@ -69,6 +72,8 @@ export function testHoldfast<const Jobs extends readonly AnyContract[] = readonl
   const hf = new Holdfast<Jobs>({ ...rest, extensions, store, runtime } as HoldfastOptions<Jobs>);
   const drains = new Drains({ hf, store, time, patienceMs });
   closeInVirtualTime(hf, time);
+  const alerts: Alert[] = [];
+  hf.on("alert", (alert) => void alerts.push(alert));
 
   return {
     hf,
@@ -80,6 +85,7 @@ export function testHoldfast<const Jobs extends readonly AnyContract[] = readonl
       await advanceByTicks(hf, time, ms);
     },
     drain: () => drains.drain(),
+    alerts: () => [...alerts],
     enqueued: (target?: JobContract | string) => ofTarget("enqueued", notes.added, target),
     deadLetters: (target?: JobContract | string) => ofTarget("deadLetters", notes.dead, target),
     ticks: (schedule?: string) =>

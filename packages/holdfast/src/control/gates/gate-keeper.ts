@@ -58,7 +58,6 @@ export class GateKeeper {
   /** By queue: holds of its lines that are on their way. */
   readonly #holding = new Map<string, Promise<void>>();
   readonly #used = new WeakMap<AttemptView, readonly Used[]>();
-  readonly #asked = new WeakSet<AttemptView>();
   /** Did it concern jobs when hooks were last attached? */
   #isAttached = true;
 
@@ -208,14 +207,18 @@ export class GateKeeper {
   #before(attempt: AttemptView): Outcome | undefined | Promise<Outcome | undefined> {
     // The store is away, or there is none: no gate can be asked.
     if (isInline(attempt)) return undefined;
-    this.#asked.add(attempt);
     if (this.book.isRead) {
       const met = this.book.ofLine(attempt.queue, attempt.group);
       if (met.length === 0) return undefined;
       const used = this.#spend(met, attempt.group);
-      if (used) return void this.#used.set(attempt, used);
+      if (used) return this.#note(attempt, used);
     }
     return this.#inTime(attempt);
+  }
+
+  /** Only a breaker wants to know how it ends. */
+  #note(attempt: AttemptView, used: readonly Used[]): undefined {
+    if (used.some(({ meter }) => meter.gate.breaker)) this.#used.set(attempt, used);
   }
 
   /** What is here already, if it is enough for all of them. */
@@ -272,8 +275,7 @@ export class GateKeeper {
       this.#trouble(error);
       return { kind: "release", afterMs: TROUBLE_MS };
     }
-    if (used.length > 0) this.#used.set(attempt, used);
-    return undefined;
+    return this.#note(attempt, used);
   }
 
   #holdLine(meter: Meter, { queue, group }: AttemptView): Promise<void> {
@@ -295,7 +297,8 @@ export class GateKeeper {
     outcome: Outcome,
   ): Decision | undefined | Promise<Decision | undefined> {
     if (isInline(attempt)) return undefined;
-    if (!this.#asked.has(attempt)) this.#neverStarted(attempt);
+    // What has no payload was never asked for.
+    if (attempt.payload === undefined) this.#neverStarted(attempt);
     // Before the slot is free for the next job: a breaker that opens now lets it start no more.
     for (const { meter, pass } of this.#used.get(attempt) ?? []) {
       if (pass.probe === null) meter.report(null, resultOf(meter.gate, outcome));

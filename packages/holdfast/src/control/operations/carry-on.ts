@@ -5,7 +5,12 @@
  */
 import type { StoredJob } from "../../core/job.ts";
 import type { Change } from "../../core/store.ts";
-import type { Chore, Extension, ExtensionHost } from "../../engine/extension.ts";
+import {
+  derivedUuid,
+  type Chore,
+  type Extension,
+  type ExtensionHost,
+} from "../../engine/extension.ts";
 import { resolveEntries } from "../failures/resolve-entries.ts";
 import { eraseStep } from "./erase.ts";
 import {
@@ -32,11 +37,24 @@ const STEP = 50;
 /** Outcomes that are not known after this are not waited for. */
 const SETTLING_MS = 10 * 60_000;
 
-export function operationsExtension(host: ExtensionHost): Extension {
-  return { name: "operations", chores: [operationsChore(host, host.workers.id)] };
+/** One that ended within this time is told of, by whichever process looks. */
+const TOLD_FOR_MS = 86_400_000;
+/** A process that has carried it to its end and lives has told of it by then. */
+const TELLING_MS = 10_000;
+/** After this a process does not touch jobs any more: it may have been frozen, and another one carries on. */
+const STALE_MS = CLAIM_MS - 1_000;
+
+export interface OperationsTold {
+  /** One that stopped itself. May be told again and again. */
+  readonly stopped: (operation: OperationRecord) => Promise<void>;
 }
 
-function operationsChore(host: ExtensionHost, carrier: string): Chore {
+export function operationsExtension(host: ExtensionHost, told: OperationsTold): Extension {
+  return { name: "operations", chores: [operationsChore(host, told)] };
+}
+
+function operationsChore(host: ExtensionHost, told: OperationsTold): Chore {
+  const carrier = host.workers.id;
   let lookedAt = -Infinity;
   let ids: readonly string[] = [];
   host.workers.onChange(() => (lookedAt = -Infinity));
@@ -51,20 +69,45 @@ function operationsChore(host: ExtensionHost, carrier: string): Chore {
         ids = all
           .filter(({ operation }) => isActive(operation))
           .map(({ operation }) => operation.id);
+        await tellOthers(host, told, all);
       }
       const left: string[] = [];
       for (const id of ids) {
         if (isStopped()) return;
         if (await carryOn(host, id, carrier)) left.push(id);
+        // It may have stopped itself: the records are read again, by every process.
+        else lookedAt = -Infinity;
       }
       ids = left;
     },
   };
 }
 
+/** What processes that died carried to its end and did not tell of. */
+async function tellOthers(
+  host: ExtensionHost,
+  told: OperationsTold,
+  all: readonly Versioned[],
+): Promise<void> {
+  const over = all.filter(
+    ({ operation: { state } }) => state === "stopped" || state === "finished",
+  );
+  if (over.length === 0) return;
+  const now = await host.jobs.now();
+  for (const current of over) {
+    const { operation } = current;
+    const agoMs = now - (operation.endedAt ?? 0);
+    if (agoMs >= TOLD_FOR_MS) continue;
+    if (operation.told === false && agoMs >= TELLING_MS) await tell(host, current);
+    if (operation.state === "stopped") await told.stopped(operation);
+  }
+}
+
 /** One turn. False: there is nothing left to do for it. */
 async function carryOn(host: ExtensionHost, id: string, carrier: string): Promise<boolean> {
   const until = host.runtime.monotonic() + TURN_MS;
+  const staleAt = host.runtime.monotonic() + STALE_MS;
+  const isStale = () => host.runtime.monotonic() >= staleAt;
   const claimed = await claim(host, id, carrier);
   if (claimed === "over") return false;
   let current = claimed;
@@ -73,9 +116,12 @@ async function carryOn(host: ExtensionHost, id: string, carrier: string): Promis
     const now = await host.jobs.now();
     const { operation } = current;
     if (operation.state === "settling") return settling(host, current, now);
-    const size = Math.min(allowance(operation, now), STEP, CHUNK - (operation.next % CHUNK));
+    const most = Math.min(allowance(operation, now), STEP, CHUNK - (operation.next % CHUNK));
+    // What a process began and did not write down is repeated as it was begun.
+    const { step: begun, next } = operation;
+    const size = begun?.from === next ? begun.to - next : most;
     if (size === 0) return (await watched(host, current)) !== null;
-    current = await step(host, current, size);
+    current = await step(host, current, { size, isStale });
     if (host.runtime.monotonic() >= until) break;
   }
   return true;
@@ -94,7 +140,7 @@ async function erased(host: ExtensionHost, claimed: Versioned, until: number): P
     if (next === null) return true;
     current = next;
     if (isDone) {
-      await tell(host, written);
+      await tell(host, next);
       return false;
     }
     if (wait || host.runtime.monotonic() >= until) return true;
@@ -120,7 +166,7 @@ async function claim(
 async function step(
   host: ExtensionHost,
   { operation, version }: Versioned,
-  size: number,
+  { size, isStale }: { readonly size: number; readonly isStale: () => boolean },
 ): Promise<Versioned | null> {
   const { next, id } = operation;
   const refs = (await readChunk(host.records, id, Math.floor(next / CHUNK))).slice(
@@ -133,7 +179,8 @@ async function step(
   const begun = { ...operation, step: { from: next, to: next + refs.length, gone } };
   const claimed = await writeOperation(host.records, begun, version);
   if (claimed === null) return null;
-  const results = await apply(host, operation, { refs, jobs });
+  const results = await apply(host, operation, { refs, jobs, isStale });
+  if (results === null) return null;
   const counts = { done: 0, refused: 0, missing: 0 };
   for (const result of results) counts[result] += 1;
   if (operation.action === "remove") {
@@ -153,33 +200,64 @@ async function step(
   const now = await host.jobs.now();
   const written: OperationRecord = isLast ? ended(after, now) : after;
   const done = await writeOperation(host.records, written, claimed.version);
-  if (done !== null && isLast && written.state === "finished") await tell(host, written);
+  if (done === null) await countBeside(host, after);
+  else if (isLast && written.state === "finished") await tell(host, done);
   return done;
+}
+
+/** A person paused or aborted it during this step: what the step did counts all the same. */
+async function countBeside(host: ExtensionHost, after: OperationRecord): Promise<void> {
+  const { id, next, done, refused, missing, carrier } = after;
+  for (;;) {
+    const found = await readOperation(host.records, id);
+    const isOurs =
+      found?.operation.carrier?.id === carrier?.id && found?.operation.step?.to === next;
+    // Else another process has repeated the step, and has counted.
+    if (!found || !isOurs) return;
+    const counted = { ...found.operation, next, done, refused, missing, step: null };
+    if ((await writeOperation(host.records, counted, found.version)) !== null) return;
+  }
 }
 
 type Result = "done" | "refused" | "missing";
 
+/** Null: this process was away for too long, and touches nothing more. */
 async function apply(
   host: ExtensionHost,
   operation: OperationRecord,
-  { refs, jobs }: { refs: readonly IdRef[]; jobs: readonly (StoredJob | "pruned" | null)[] },
-): Promise<Result[]> {
+  step: {
+    readonly refs: readonly IdRef[];
+    readonly jobs: readonly (StoredJob | "pruned" | null)[];
+    readonly isStale: () => boolean;
+  },
+): Promise<Result[] | null> {
+  const { refs, jobs, isStale } = step;
+  const { by, reason } = operation;
   const mark = markOf(operation);
   const results = new Map<string, Result>();
   const waiting: StoredJob[] = [];
+  const retriedBefore: StoredJob[] = [];
   refs.forEach(({ id }, at) => {
     const job = jobs[at];
     if (isGone(job)) results.set(id, "missing");
-    else if (operation.action === "retry" && job.by === mark) results.set(id, "done");
-    else waiting.push(job);
+    else if (operation.action === "retry" && job.by === mark) {
+      results.set(id, "done");
+      retriedBefore.push(job);
+    } else waiting.push(job);
   });
-  const why = { reason: operation.reason, by: mark };
+  // Its process may have died before it marked their failures.
+  for (const { jobs: alike, attempts } of byAttempts(host, operation, retriedBefore)) {
+    for (const { id, maxAttempts } of alike) {
+      await resolved(host, { id, attempts: maxAttempts - attempts }, { by, reason });
+    }
+  }
+  const why = { reason, by: mark };
   for (const { jobs: alike, attempts } of byAttempts(host, operation, waiting)) {
+    if (isStale()) return null;
     const target = { ids: alike.map(({ id, queue }) => ({ id, queue })) };
     const { changes } = await changed(host, operation, { target, attempts, why });
     for (const { id, result } of changes) results.set(id, result === "asked" ? "done" : result);
     if (operation.action !== "retry") continue;
-    const { by, reason } = operation;
     const retried = new Set(changes.filter(({ result }) => result === "done").map(({ id }) => id));
     for (const job of alike) if (retried.has(job.id)) await resolved(host, job, { by, reason });
   }
@@ -233,7 +311,7 @@ function byAttempts(
 /** The job is retried: a ledger that is away is no reason to stop. */
 async function resolved(
   host: ExtensionHost,
-  job: StoredJob,
+  job: Pick<StoredJob, "id" | "attempts">,
   why: { readonly by: string | null; readonly reason: string | null },
 ): Promise<void> {
   if (!host.hasLedger) return;
@@ -264,9 +342,9 @@ async function watched(host: ExtensionHost, current: Versioned): Promise<Version
   const told: OperationRecord = { ...operation, outcomes };
   if (!failsTooOften(told)) return writeOperation(host.records, told, version);
   const now = await host.jobs.now();
-  const stopped: OperationRecord = { ...told, state: "stopped", endedAt: now, resumedAt: null };
-  const written = await writeOperation(host.records, stopped, version);
-  if (written !== null) await tell(host, stopped);
+  const end = { state: "stopped", endedAt: now, resumedAt: null, told: false } as const;
+  const written = await writeOperation(host.records, { ...told, ...end }, version);
+  if (written !== null) await tell(host, written);
   return null;
 }
 
@@ -277,17 +355,19 @@ async function settling(host: ExtensionHost, current: Versioned, now: number): P
   const { succeeded, failedAgain } = outcomesOf(operation);
   const isKnown = succeeded + failedAgain >= operation.done + operation.missing;
   if (!isKnown && now - (operation.endedAt ?? now) < SETTLING_MS) return true;
-  const finished: OperationRecord = { ...operation, state: "finished" };
-  if ((await writeOperation(host.records, finished, version)) !== null) await tell(host, finished);
+  const finished: OperationRecord = { ...operation, state: "finished", told: false };
+  const written = await writeOperation(host.records, finished, version);
+  if (written !== null) await tell(host, written);
   return false;
 }
 
 function ended(operation: OperationRecord, now: number): OperationRecord {
   const state = operation.action === "retry" && operation.done > 0 ? "settling" : "finished";
-  return { ...operation, state, endedAt: now, resumedAt: null };
+  return { ...operation, state, endedAt: now, resumedAt: null, told: false };
 }
 
-async function tell(host: ExtensionHost, operation: OperationRecord): Promise<void> {
+/** Its entry has an id of its own, so that a second one is the same. */
+async function tell(host: ExtensionHost, { operation, version }: Versioned): Promise<void> {
   const { id, action, state, filter, count, done, refused, missing, by, reason } = operation;
   const details = { operation: id, what: action, filter, count, done, refused, missing };
   const erasure = operation.erase && {
@@ -300,7 +380,9 @@ async function tell(host: ExtensionHost, operation: OperationRecord): Promise<vo
     state,
     ...outcome,
   });
-  await host.audit({ action: `operation ${state}`, by, reason, details: outcome }, {});
+  const entry = derivedUuid("operation", id, state);
+  await host.audit({ action: `operation ${state}`, by, reason, details: outcome }, { id: entry });
+  await writeOperation(host.records, { ...operation, told: true }, version);
 }
 
 function markOf({ id, by }: OperationRecord): string {

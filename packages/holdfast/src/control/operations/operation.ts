@@ -50,6 +50,8 @@ export interface OperationRecord {
   readonly outcomes: readonly (readonly [succeeded: number, dead: number])[];
   /** Which process deals with it now, and until when others leave it alone. */
   readonly carrier: { readonly id: string; readonly until: number } | null;
+  /** False: it is over, and the log and the ledger may not say so yet. */
+  readonly told?: boolean;
   /** The step that was begun: which ids were gone before it. */
   readonly step: { readonly from: number; readonly to: number; readonly gone: number } | null;
   /** Of an erasure. */

@@ -89,16 +89,15 @@ export class StatsWriter {
     if (this.#current?.minute === minute) return this.#current;
     const part = { minute, tally: new Tally(MOST_SERIES), version: null, added: 0, stored: 0 };
     this.#current = part;
-    this.#parts.push(part);
+    this.#parts = [...this.#parts.filter(({ added, stored }) => added > stored), part];
     if (this.#parts.length > MOST_PARTS) this.#foldOldest();
     return part;
   }
 
-  /** One that was stored already may be merged already: only what the store never had may move. */
+  /** The oldest goes into the next. If the store had a part of it, that may be merged already: then it is left. */
   #foldOldest(): void {
-    const at = this.#parts.findIndex(({ version }) => version === null);
-    const [oldest] = this.#parts.splice(at === -1 ? 0 : at, 1);
-    const next = this.#parts[Math.max(at, 0)];
+    const [oldest, next] = this.#parts;
+    this.#parts.shift();
     if (!oldest || !next || oldest.version !== null) return;
     next.tally.addTally(oldest.tally);
     next.added += 1;

@@ -44,6 +44,7 @@ export class QueueNotes {
   }
 
   async #notHandled(queue: string, handled: ReadonlySet<string>): Promise<void> {
+    if (this.#options.registry.isOwnQueue(queue)) return;
     if (!this.#isNew(`not handled ${queue}`)) return;
     const isKnown = this.#options.registry.hasQueue(queue) || (await this.#isStored(queue));
     const nearest = isKnown ? null : nearestWord(queue, [...handled]);

@@ -228,15 +228,18 @@ export class Operator {
   }
 
   /** Writes an audit entry, where there is a ledger. */
-  async note(action: Action, about: Omit<About, "at">): Promise<void> {
+  async note(
+    action: Action,
+    { id, ...about }: Omit<About, "at"> & { readonly id?: string },
+  ): Promise<void> {
     const { ledgerWriter, runtime } = this.#options;
     if (ledgerWriter.home === "nowhere") return;
     const actor = currentActor();
     const details = { ...action.details, ...(actor?.details && { via: actor.details }) };
     const by = actor?.by ?? action.by;
     const body: AuditBody = { ...action, worker: null, by, details };
-    const id = `audit:${runtime.id()}`;
-    await ledgerWriter.note(auditEntry(id, body, { ...about, at: ledgerWriter.now() }));
+    const entry = `audit:${id ?? runtime.id()}`;
+    await ledgerWriter.note(auditEntry(entry, body, { ...about, at: ledgerWriter.now() }));
   }
 
   /** Judged as an enqueue judges it, where the contract is known. */

@@ -4,3 +4,4 @@ export type { ClientLike, PoolLike, PooledClientLike, QueryLike, ResultLike } fr
 export { checkPostgres } from "./check-postgres.ts";
 export { postgresSchemaSql } from "./migrations.ts";
 export type { PostgresExecutor } from "./executor-client.ts";
+export type { QueueView, QueueViews } from "../../core/queue-views.ts";

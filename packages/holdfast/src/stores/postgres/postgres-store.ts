@@ -8,6 +8,7 @@
 import { randomUUID } from "node:crypto";
 import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
 import { checkOptions } from "../../core/option-checks.ts";
+import { checkQueueViews, type QueueViews } from "../../core/queue-views.ts";
 import type { Settlement, SettleResult, Store, StoreInfo } from "../../core/store.ts";
 import { heardBy } from "../shared/wakeup-message.ts";
 import { Wakeups } from "../shared/wakeups.ts";
@@ -37,6 +38,7 @@ import { clearOutbox, readOutbox } from "./outbox.ts";
 import { prune, type PruneTurn } from "./prune.ts";
 import { QueueBook } from "./queue-book.ts";
 import { reap } from "./reap.ts";
+import { showQueueViews } from "./queue-views.ts";
 import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
 import { number } from "./row-values.ts";
@@ -66,6 +68,8 @@ export type PostgresStoreOptions = PostgresPlace & {
    * `"public"`. What has one of these names there already stays as it is.
    */
   readonly viewsIn?: string;
+  /** Queues that are shown as tables in our schema, for people who read with SQL. */
+  readonly views?: QueueViews;
 };
 
 const NOW = `SELECT ${clockUs("$1::bigint")}`;
@@ -87,6 +91,8 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   let opening: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
   let wasOpen = false;
+  const views = checkQueueViews(options.views);
+  let viewWarnings: readonly string[] = [];
 
   async function doOpen(): Promise<void> {
     await closing;
@@ -95,6 +101,11 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     const settings = { schema, clock, deadlineMs, remembersMs, prepares: isDirect, viewsIn };
     const opened = await openDatabase({ ...settings, place: options });
     const { db, pool } = opened;
+    if (views.length > 0) {
+      const shown = db.session((session) => showQueueViews(session, schema, views));
+      // A view that cannot be made is no reason not to work.
+      viewWarnings = await shown.catch((error: unknown) => [`no view was made: ${String(error)}`]);
+    }
     const canListen = isDirect && Listener.canListen(pool);
     const listener = canListen
       ? new Listener({
@@ -207,7 +218,10 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     },
     info(): StoreInfo {
       const listens = life === null ? isDirect : life.listener !== null;
-      return describe(life?.facts ?? null, { remembersMs, listens });
+      const info = describe(life?.facts ?? null, { remembersMs, listens });
+      return viewWarnings.length === 0
+        ? info
+        : { ...info, warnings: [...(info.warnings ?? []), ...viewWarnings] };
     },
     async now() {
       const [row] = await openLife().db.rows(NOW, [clock.seen]);
@@ -350,7 +364,10 @@ interface Life extends OpenDatabase {
   readonly pruneTurn: PruneTurn;
 }
 
-const OPTIONS = ["url", "pool", "schema", "pooler", "deadlineMs", "remembersMs", "viewsIn"];
+const OPTIONS = [
+  ...["url", "pool", "schema", "pooler", "deadlineMs", "remembersMs", "viewsIn"],
+  "views",
+];
 
 function checkStoreOptions(options: PostgresStoreOptions): void {
   checkOptions("postgresStore", options, OPTIONS);

@@ -9,6 +9,7 @@
 import { realpathSync } from "node:fs";
 import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
 import { checkFunction, checkOptions } from "../../core/option-checks.ts";
+import { checkQueueViews, type QueueViews } from "../../core/queue-views.ts";
 import { Shares } from "../../core/shares.ts";
 import type { Changes, Settlement, Store, StoreInfo, Target } from "../../core/store.ts";
 import { adopt } from "./adopt.ts";
@@ -33,6 +34,7 @@ import { retryWhileBusy } from "./retry-while-busy.ts";
 import { isPruneDue, prune } from "./prune.ts";
 import { isSweepDue, sweep } from "./sweep.ts";
 import { isReapDue, reap } from "./reap.ts";
+import { shownViews } from "./queue-views.ts";
 import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
 import { settle } from "./settle.ts";
@@ -57,6 +59,8 @@ export type SqliteStoreOptions = SqlitePlace & {
   readonly remembersMs?: number;
   /** The host's clock in milliseconds; a test brings its own. Default `Date.now`. */
   readonly now?: () => number;
+  /** Queues that are shown as tables in the file, for people who read with SQL. */
+  readonly views?: QueueViews;
 };
 
 export type SqlitePlace =
@@ -86,6 +90,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   let closing: Promise<void> | null = null;
   let wasOpen = false;
   let isToClose = false;
+  const views = checkQueueViews(options.views);
+  let viewWarnings: readonly string[] = [];
 
   async function doOpen(): Promise<void> {
     await closing;
@@ -124,6 +130,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     life = { connection, committer, socket, checkpoints, path: realPath };
     wasOpen = true;
     wakeups.open(connection, socket);
+    viewWarnings = await shownViews(connection, views, (work) => write(1, (tx) => work(tx.db)));
   }
 
   async function doClose({ connection, committer, socket, checkpoints }: Life): Promise<void> {
@@ -239,7 +246,10 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       }
       await closing;
     },
-    info: (): StoreInfo => describe(life?.connection ?? null, { ...options, remembersMs }),
+    info: (): StoreInfo => ({
+      ...describe(life?.connection ?? null, { ...options, remembersMs }),
+      ...(viewWarnings.length > 0 && { warnings: viewWarnings }),
+    }),
     now: () => look((_, at) => at),
     onWakeup: (listener) => wakeups.listen(listener),
 
@@ -354,7 +364,15 @@ function sizeOf(settlements: readonly Settlement[]): number {
   return settlements.reduce((sum, { spawn }) => sum + 1 + (spawn?.length ?? 0), 0);
 }
 
-const OPTIONS = ["file", "database", "synchronous", "busyDeadlineMs", "remembersMs", "now"];
+const OPTIONS = [
+  "file",
+  "database",
+  "synchronous",
+  "busyDeadlineMs",
+  "remembersMs",
+  "now",
+  "views",
+];
 
 function checkStoreOptions(options: SqliteStoreOptions): void {
   checkOptions("sqliteStore", options, OPTIONS);
