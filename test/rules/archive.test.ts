@@ -50,13 +50,16 @@ describe.each(EVERY_STORE)("archiving on %s", (name) => {
 
   /** Until a process has looked for what is past its keeping. */
   const looked = () => world.advance(6_000);
-  const grow = () => world.jumpStoreClock(10 * MINUTE_MS);
+  const grow = async () => {
+    world.jumpStoreClock(10 * MINUTE_MS);
+    await world.advance(50);
+  };
 
   it("what is past its keeping is archived, then removed, by one of several processes", async () => {
     const { hf } = await failing({ archive });
     await failing({ archive });
     const ids = await dead(hf, 3);
-    grow();
+    await grow();
     const [young = ""] = await dead(hf, 1);
     await looked();
     expect(archived.toSorted()).toEqual(ids.toSorted());
@@ -68,7 +71,7 @@ describe.each(EVERY_STORE)("archiving on %s", (name) => {
     isBroken = true;
     const { hf, said } = await failing({ archive });
     const [id = ""] = await dead(hf, 1);
-    grow();
+    await grow();
     await looked();
     expect(await hf.job(id)).toMatchObject({ status: "dead" });
     expect(said.join()).toMatch(/could not be archived: they are kept/);
@@ -84,7 +87,7 @@ describe.each(EVERY_STORE)("archiving on %s", (name) => {
     await looked();
     await failing({});
     const [id = ""] = await dead(hf, 1);
-    grow();
+    await grow();
     await world.advance(MINUTE_MS + 1_000);
     expect(await hf.job(id)).toMatchObject({ status: "dead" });
   });
