@@ -14,6 +14,7 @@ import { adopted } from "./seeded-store.ts";
 import { Terminal } from "./terminal.ts";
 
 const JOBS = inTier({ daily: 400, full: 20_000 });
+const PATIENCE_MS = inTier({ daily: 60_000, full: 600_000 });
 const KILLS = inTier({ daily: 1, full: 5 });
 
 let terminal: Terminal;
@@ -86,7 +87,7 @@ async function contents(url: string): Promise<Map<string, AdoptedJob>> {
   return jobs;
 }
 
-it("jobs are the same after a way through every store", async () => {
+it("jobs are the same after a way through every store", { timeout: PATIENCE_MS }, async () => {
   const way = [sqliteUrl("a"), places.postgres, places.redis, places.mongodb, sqliteUrl("b")];
   await fill(way[0] as string);
   for (const [at, url] of way.entries()) {
@@ -101,7 +102,7 @@ it("jobs are the same after a way through every store", async () => {
   expect(after).toEqual(before);
 });
 
-it("a move that was killed is run again, and the jobs are the same", async () => {
+it("a killed move is run again, and the jobs are the same", { timeout: PATIENCE_MS }, async () => {
   const [from, to] = [sqliteUrl("c"), sqliteUrl("d")];
   await fill(from);
   const argv = ["move", "--url", from, "--to", to, "--finished", "--yes"];
