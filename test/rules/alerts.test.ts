@@ -378,5 +378,6 @@ function ledgerOf({ ledger }: Store): Store["ledger"] {
     amend: (amendments) => ledger.amend(amendments),
     count: (filter, upTo) => ledger.count(filter, upTo),
     trim: (request) => ledger.trim(request),
+    remove: (...request) => ledger.remove(...request),
   };
 }
