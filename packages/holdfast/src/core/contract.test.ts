@@ -24,6 +24,8 @@ describe("defineJob", () => {
       classify: null,
       maxCrashes: 3,
       onOutage: "abort",
+      guidance: null,
+      link: null,
       lock: null,
       tags: [],
       of: expect.any(Function),
