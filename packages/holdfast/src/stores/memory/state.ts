@@ -27,7 +27,9 @@ export type Placement = "ready" | "delayed" | "processing" | FinishedStatus;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A job in memory: what `get` shows, and what only the store needs to know. */
-export interface MemoryJob extends Mutable<Omit<StoredJob, "cancelAsked" | "dedupeKey" | "keyLifetime">> {
+export interface MemoryJob extends Mutable<
+  Omit<StoredJob, "cancelAsked" | "dedupeKey" | "keyLifetime">
+> {
   /** The order of insertion, and the age inside a line. */
   readonly seq: number;
   readonly dedupe: Mutable<DedupeKey> | null;

@@ -9,7 +9,13 @@ export const STATUSES: readonly JobStatus[] = [
   "cancelled",
 ];
 
-export const FLAGS = { resultDropped: 1, cancelAsked: 2, leaseSpent: 4, key: 128, endsKey: 256 } as const;
+export const FLAGS = {
+  resultDropped: 1,
+  cancelAsked: 2,
+  leaseSpent: 4,
+  key: 128,
+  endsKey: 256,
+} as const;
 /** What moves comes first. */
 export const MOVING_SIZE = 78;
 /** Where in a header everything begins. Behind the texts (group, type, extra) is the worker. */

@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import type { AttemptRecord } from "../../core/job.ts";
 import { assertCounts, jobOf } from "./looking.ts";
-import { adoptAll, adoptedJob, adoptOne, idsOf, insertAll, insertOne, key, newJob, QUEUE } from "./new-job.ts";
+import {
+  adoptAll,
+  adoptedJob,
+  adoptOne,
+  idsOf,
+  insertAll,
+  insertOne,
+  key,
+  newJob,
+  QUEUE,
+} from "./new-job.ts";
 import { chapter } from "./scenario.ts";
 import { FAILURE } from "./settling.ts";
 import { takeExactly, takeNothing, takeOne } from "./take.ts";
