@@ -15,7 +15,7 @@ const HOUR = 3_600_000;
 const QUEUE = "holdfast.alerts";
 type AlertOptions = NonNullable<HoldfastOptions["alerts"]>;
 
-describe.each(EVERY_STORE)("alerts on %s", (name) => {
+describe.each(EVERY_STORE)("alerts on %s", { timeout: 120_000 }, (name) => {
   let world: World;
   beforeEach(async () => {
     world = await openWorld(name);

@@ -5,7 +5,7 @@ import { EVERY_STORE, openWorld, signal, type ProcessOptions, type World } from 
 
 type Swaps = Parameters<Store["records"]["swap"]>[0];
 
-describe.each(EVERY_STORE)("the carrier of an operation on %s", (name) => {
+describe.each(EVERY_STORE)("the carrier of an operation on %s", { timeout: 120_000 }, (name) => {
   let world: World;
   let isBroken: boolean;
   beforeEach(async () => {

@@ -13,7 +13,7 @@ const DOWN = Object.assign(new Error("down"), { code: "ECONNREFUSED" });
 const TOO_MANY = Object.assign(new Error("too many"), { status: 429 });
 const BREAKER = { failures: 3, withinMs: 60_000, openMs: 10_000, probes: 2 };
 
-describe.each(EVERY_STORE)("gates on %s", (name) => {
+describe.each(EVERY_STORE)("gates on %s", { timeout: 120_000 }, (name) => {
   let world: World;
   let starts: { readonly at: number; readonly id: number; readonly group: string | null }[];
   let handle: (id: number) => unknown;

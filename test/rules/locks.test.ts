@@ -26,7 +26,7 @@ const RUNNING = { skipped: "already_running" };
 const COMPLETED = { skipped: "already_completed" };
 const STALE_MS = 60_000;
 
-describe.each(EVERY_STORE)("locks on %s", (name) => {
+describe.each(EVERY_STORE)("locks on %s", { timeout: 120_000 }, (name) => {
   let world: World;
   /** The jobs whose handlers started. */
   let ran: string[];

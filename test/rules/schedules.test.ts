@@ -16,7 +16,7 @@ import { EVERY_STORE, openWorld, signal, type ProcessOptions, type World } from 
 const MINUTE = 60_000;
 const EVERY_MINUTE = { cron: "* * * * *", job: { type: "work", payload: null } } as const;
 
-describe.each(EVERY_STORE)("schedules on %s", (name) => {
+describe.each(EVERY_STORE)("schedules on %s", { timeout: 120_000 }, (name) => {
   let world: World;
   beforeEach(async () => {
     world = await openWorld(name);

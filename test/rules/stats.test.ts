@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const STATS = "holdfast/stats/";
 
-describe.each(EVERY_STORE)("statistics on %s", (name) => {
+describe.each(EVERY_STORE)("statistics on %s", { timeout: 120_000 }, (name) => {
   let world: World;
   beforeEach(async () => {
     world = await openWorld(name);

@@ -15,6 +15,7 @@ import { AppRecords } from "./control/records/app-records.ts";
 import { Schedules } from "./control/schedules/schedules.ts";
 import { statsExtension } from "./control/stats/stats-extension.ts";
 import { Stats } from "./control/stats/stats.ts";
+import { whyNot } from "./control/why/why.ts";
 import { Workers } from "./control/workers/workers.ts";
 import { extend, type Engine } from "./engine/create-engine.ts";
 import { refuseInOpenTransaction } from "./engine/run/current-attempt.ts";
@@ -65,16 +66,17 @@ export function createControl(
     ...(options.extensions ?? []),
   ]);
   const operations = new Operations(host);
+  const workers = new Workers(host);
+  const stats = new Stats({
+    ...{ ready, host: engine.host, ledgerHome: ledgerWriter.home },
+    store: async () => counting?.store(),
+  });
   return {
-    ...{ alerts, schedules, gates, locks, operations },
-    workers: new Workers(host),
+    ...{ alerts, schedules, gates, locks, operations, workers, stats },
+    why: (id: string) => whyNot({ host, gates, workers, stats }, id),
     queues: new Queues(host, overflows),
     deadLetters: new DeadLetters(host, { ...checked, operations }),
     records: new AppRecords(async () => (refuseInOpenTransaction(), await host()).records),
-    stats: new Stats({
-      ...{ ready, host: engine.host, ledgerHome: ledgerWriter.home },
-      store: async () => counting?.store(),
-    }),
     failures: new Failures(async () => (await ledgerReady(), engine.host), host),
   };
 }

@@ -18,14 +18,15 @@ import type { Operation, Operations } from "./control/operations/operations.ts";
 import type { Queues } from "./control/queues/queues.ts";
 import type { ScheduleOptions, Schedules } from "./control/schedules/schedules.ts";
 import type { AppRecords } from "./control/records/app-records.ts";
-import type { Stats, StatsQuery, StatsView } from "./control/stats/stats.ts";
+import type { StatsQuery, StatsView } from "./control/stats/stats.ts";
+import type { WhyView } from "./control/why/why.ts";
 import type { Workers } from "./control/workers/workers.ts";
 import type { StandardSchema } from "./core/standard-schema.ts";
 import type { StoreInfo } from "./core/store.ts";
 import { checkNode } from "./engine/check-node.ts";
 import { refuseInOpenTransaction } from "./engine/run/current-attempt.ts";
 import type { EventListener, EventName } from "./engine/events.ts";
-import { healthOf, type Health } from "./engine/operate/health.ts";
+import type { Health } from "./engine/operate/health.ts";
 import { checkHoldfastOptions } from "./holdfast-options.ts";
 import type { HoldfastOptions, Resilience, StatusOf } from "./holdfast-options.ts";
 import type { FinishedJob } from "./engine/operate/job-view.ts";
@@ -96,7 +97,7 @@ export class Holdfast<
   readonly gates: Gates;
   /** Small shared state of the application, changed by compare-and-set. */
   readonly records: AppRecords;
-  readonly #stats: Stats;
+  readonly #control: Pick<ReturnType<typeof createControl>, "stats" | "why">;
   /** What servers and command lines need besides. */
   readonly tools: Tools;
   #opening: Promise<void> | null = null;
@@ -119,7 +120,7 @@ export class Holdfast<
     this.schedules = control.schedules;
     this.gates = control.gates;
     this.records = control.records;
-    this.#stats = control.stats;
+    this.#control = control;
     this.#own = new OwnWorkers({ engine: this.#engine, ...control });
     this.tools = toolsOf(this.#engine, { ...checked, ready: () => this.#ready() });
   }
@@ -300,20 +301,16 @@ export class Holdfast<
 
   /** What the fleet did lately, and what waits now. */
   stats(query: StatsQuery = {}): Promise<StatsView> {
-    return this.#stats.read(query);
+    return this.#control.stats.read(query);
+  }
+  /** Why a job is not running: every reason that holds now, with what would end it. */
+  why(id: string): Promise<WhyView> {
+    return this.#control.why(id);
   }
 
   /** Does this process do its work? For a readiness probe: it asks nobody and answers at once. */
   health(): Health {
-    const { hasStore, watched, ledgerWriter, spooler } = this.#engine;
-    return healthOf({
-      workers: this.#own.all.flatMap((worker) => worker.health ?? []),
-      // Without a store nobody is away.
-      store: hasStore ? watched.lastAnswer : null,
-      ledger: ledgerWriter.home === "elsewhere" ? ledgerWriter.lastAnswer : null,
-      spooled: spooler?.size ?? null,
-      isClosed: this.#closing !== null,
-    });
+    return this.#own.health(this.#closing !== null);
   }
 
   /** What this process's own workers do. Returns the way to stop listening. */

@@ -83,6 +83,8 @@ export type { LockedJob, LockOptions } from "./core/lock-options.ts";
 export type { Archive } from "./control/archive/archive-dead.ts";
 export { Redactor, type RedactOptions } from "./core/redact.ts";
 export type { JobsFilter } from "./engine/operate/jobs-filter.ts";
+export type { WhyView } from "./control/why/why.ts";
+export type { Reason, ReasonKind } from "./control/why/reason.ts";
 export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
 export type { AttemptView as AttemptContext } from "./engine/extension.ts";
 export {

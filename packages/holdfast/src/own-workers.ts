@@ -10,6 +10,7 @@ import {
   type WorkSettings,
 } from "./engine/lease/work-options.ts";
 import { Worker } from "./engine/lease/worker.ts";
+import { healthOf, type Health } from "./engine/operate/health.ts";
 import { waitAtMost } from "./engine/runtime.ts";
 import { RELAY, RELAY_TO_LEDGER } from "./engine/settle/relay.ts";
 
@@ -36,6 +37,18 @@ export class OwnWorkers {
 
   get all(): readonly Worker[] {
     return [...this.#all];
+  }
+
+  health(isClosed: boolean): Health {
+    const { hasStore, watched, ledgerWriter, spooler } = this.#options.engine;
+    return healthOf({
+      workers: this.all.flatMap((worker) => worker.health ?? []),
+      // Without a store none is away.
+      store: hasStore ? watched.lastAnswer : null,
+      ledger: ledgerWriter.home === "elsewhere" ? ledgerWriter.lastAnswer : null,
+      spooled: spooler?.size ?? null,
+      isClosed,
+    });
   }
 
   check(options: WorkOptions): WorkSettings {

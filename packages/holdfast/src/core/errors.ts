@@ -234,8 +234,10 @@ export class WebhookError extends HoldfastError {
     } = {},
   ) {
     super(message, details);
-    this.status = details.status ?? null;
-    this.headers = details.headers ?? {};
+    // An error is made where there is trouble already: nothing that it is given makes it throw.
+    const { status = null, headers = {} } = details ?? {};
+    this.status = status;
+    this.headers = headers;
   }
 }
 

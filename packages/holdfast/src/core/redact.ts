@@ -6,6 +6,7 @@
  * no keys: there `Bearer …`, JSON Web Tokens and the passwords of URLs are hidden.
  */
 import { byteLength } from "./json-text.ts";
+import { checkOptions } from "./option-checks.ts";
 import { cutToBytes } from "./text.ts";
 
 export const REDACTED = "[REDACTED]";
@@ -32,6 +33,7 @@ export class Redactor {
 
   /** `onTrouble` hears of a custom redactor that threw. */
   constructor(options: RedactOptions = {}, onTrouble: (error: unknown) => void = () => {}) {
+    checkOptions("Redactor", options, ["keys", "value"]);
     this.#words = [...SENSITIVE_KEYS, ...(options.keys ?? [])].map((word) => word.toLowerCase());
     this.#custom = options.value;
     this.#onTrouble = onTrouble;

@@ -131,6 +131,7 @@ export interface ExtensionHost {
     | "now"
     | "find"
     | "get"
+    | "place"
     | "count"
     | "countDead"
     | "insert"

@@ -1,6 +1,7 @@
 /** What an operator should know of a file of jobs. Looks and changes nothing. */
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { InvalidOptionError } from "../../core/errors.ts";
 import { checkOptions } from "../../core/option-checks.ts";
 import { schemaFinding, schemaState } from "../../core/store-check.ts";
 import type { Finding, StoreCheck } from "../../core/store-check.ts";
@@ -22,6 +23,9 @@ export interface SqliteCheckOptions {
 
 export function checkSqlite(options: SqliteCheckOptions): StoreCheck {
   checkOptions("checkSqlite", options, ["file", "fileSystem"]);
+  if (typeof options.file !== "string" || options.file === "") {
+    throw new InvalidOptionError('checkSqlite needs the file: checkSqlite({ file: "jobs.db" })');
+  }
   const path = resolve(options.file);
   const wanted = MIGRATIONS.length;
   const place = placeFindings(dirname(path), options.fileSystem);
