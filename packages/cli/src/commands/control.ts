@@ -16,7 +16,13 @@ export const why: Command = {
   async run(cli, { args: [id] }) {
     const hf = await cli.open();
     const answer = await featureOf(hf, "why")(String(id));
-    cli.print(answer, () => clean(answer.summary));
+    cli.print(answer, () => {
+      const { summary, reasons } = answer;
+      if (reasons.length === 0) return clean(summary);
+      return reasons
+        .map(({ message, remedy }) => `${clean(message)}\n  → ${clean(remedy)}`)
+        .join("\n");
+    });
   },
 };
 

@@ -119,7 +119,11 @@ export interface Features {
   }) => Promise<Stats>;
   readonly why: (id: string) => Promise<{
     readonly summary: string;
-    readonly reasons: readonly { readonly kind: string }[];
+    readonly reasons: readonly {
+      readonly kind: string;
+      readonly message: string;
+      readonly remedy: string;
+    }[];
   }>;
 }
 
