@@ -64,7 +64,7 @@ const ASKED_OF = {
   mongodb: [],
 };
 
-describe.each(STORE_NAMES)("on %s", (store) => {
+describe.each(inTier({ daily: ["sqlite"] as const, full: STORE_NAMES }))("on %s", (store) => {
   it("many lines and queues and a page of dead jobs are measured, and each has its line", async () => {
     const asked = [...ASKED, ...ASKED_OF[store]];
     const json = join(folder, `${store}-alone.json`);

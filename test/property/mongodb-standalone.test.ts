@@ -15,7 +15,7 @@ describe("the MongoDB store on a standalone server", () => {
     it,
     fc,
     command: "npx vitest run test/property/mongodb-standalone.test.ts",
-    runs: inTier({ daily: 12, full: 100 }),
+    runs: inTier({ daily: 6, full: 100 }),
     place: () => mongodbPlace(database),
   });
 });

@@ -16,7 +16,7 @@ describe("the MongoDB store", () => {
     fc,
     hasTransactions: true,
     command: "npx vitest run test/property/mongodb.test.ts",
-    runs: inTier({ daily: 20, full: 200 }),
+    runs: inTier({ daily: 10, full: 200 }),
     place: () => mongodbPlace(database),
   });
 });

@@ -52,8 +52,8 @@ export type StoreName = keyof typeof PLACES;
 export const STORES = ["memory", "sqlite"] as const satisfies readonly StoreName[];
 
 /** Where a feature of control is asked, which stands on records, entries and holds of the store. */
-export const EVERY_STORE: readonly StoreName[] = inTier({
-  daily: [...STORES, "postgres"],
+export const EVERY_STORE: readonly StoreName[] = inTier<readonly StoreName[]>({
+  daily: STORES,
   full: [...STORES, "postgres", "redis", "mongodb"],
 });
 

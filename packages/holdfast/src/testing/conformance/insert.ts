@@ -43,6 +43,7 @@ export const insert = chapter("insert", {
       meta: '{"source":"web"}',
       trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
       dedupeKey: "invoice:7",
+      keyLifetime: "kept",
       cancelAsked: false,
       startedAt: null,
       finishedAt: null,
