@@ -15,7 +15,8 @@ process.on("SIGINT", () => {
 });
 
 const url = process.env.HOLDFAST_URL ?? "sqlite:holdfast.db";
-const hf = await connect(url);
+// Dozens of attempts fail here on purpose: no alarm for them.
+const hf = await connect(url, { alerts: { spike: null, dead: false } });
 const { items } = tourJobs(hf);
 const tally = new Tally(hf, TENANTS);
 

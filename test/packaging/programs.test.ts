@@ -18,6 +18,9 @@ const PROGRAMS = fileURLToPath(new URL("programs", import.meta.url));
 const ON_ANY_STORE = ["everything", "endings", "survives", "contract-web"];
 /** What a program is rightly told on stderr. */
 const WARNINGS: Readonly<Record<string, unknown>> = {
+  "transaction-mongodb": expect.stringMatching(
+    /^holdfast: mongodb: the client of this Db[^\n]*\n$/,
+  ),
   everything: expect.stringMatching(/^holdfast: no handler for type "email.track"[^\n]*\n$/),
 };
 
