@@ -142,7 +142,7 @@ describe("a move", () => {
 
   it("names a job that is different in the new store", async () => {
     const [from, to] = [await filled(), await sqlite()];
-    const [job] = await contents(from);
+    const [job] = await contents(from, false);
     await to.adopt([{ ...(job as AdoptedJob), payload: '"other"' }]);
     const report = await moveJobs({ from, to });
     expect(report.different).toEqual([job?.id]);
