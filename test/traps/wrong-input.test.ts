@@ -60,6 +60,14 @@ async function thrownBy(call: () => unknown): Promise<unknown> {
   return error;
 }
 
+/** What stands on a Holdfast, and a name that each of its calls may begin with. */
+const PARTS = {
+  ...{ workers: ["w"], queues: ["known"], failures: [], deadLetters: ["f"], operations: ["o"] },
+  ...{ locks: ["l"], schedules: ["s"], gates: ["g"], records: [], alerts: [] },
+};
+/** What only our own parts call. */
+const INTERNAL = new Set(["planFor", "operationStopped"]);
+
 describe("a mistaken call", () => {
   it("of an exported function or class is answered in our words", async () => {
     const entries = {
@@ -125,8 +133,12 @@ describe("a mistaken call", () => {
         const call: Call = (...args) => methodOf(target(), name)(...args);
         found.push(...(await mistakes(`hf.${name}`, call, right[name])));
       }
-      for (const name of ["list", "quiet", "resume"] as const) {
-        found.push(...(await mistakes(`hf.workers.${name}`, methodOf(hf.workers, name), ["w"])));
+      for (const [part, names] of Object.entries(PARTS)) {
+        const object = Reflect.get(hf, part) as object;
+        for (const name of methodsOf(object).filter((one) => !INTERNAL.has(one))) {
+          const call = methodOf(object as never, name as never) as Call;
+          found.push(...(await mistakes(`hf.${part}.${name}`, call, names)));
+        }
       }
       const defined = hf.define({ type: "defined", run: () => {} });
       for (const name of ["enqueue", "of"] as const) {

@@ -143,6 +143,7 @@ export class DeadLetters {
   }
 
   async list(query: DeadLettersQuery = {}): Promise<DeadLettersPage> {
+    checkObject("deadLetters.list", query);
     const { limit = 50, cursor = null, order = "newest", ...filter } = query;
     checkWhole("limit", limit, { min: 1, max: 200 });
     const { storeFilter, isMeant } = checkDeadFilter("deadLetters.list", filter);
@@ -175,6 +176,7 @@ export class DeadLetters {
 
   /** Not shown until it comes more often than that. */
   ignore(fingerprint: string, options: IgnoreOptions = {}): Promise<void> {
+    checkObject("deadLetters.ignore", options);
     const { untilPerHour, ...words } = options;
     if (untilPerHour !== undefined) {
       checkWhole("untilPerHour", untilPerHour, { min: 1, max: 10_000 });
