@@ -1,0 +1,2 @@
+/** A Holdfast as a NestJS module. */
+export {};
