@@ -21,7 +21,8 @@ export function checkRoutes(routes: readonly Route[]): void {
 function whatIsMissing(one: Partial<Route>): string | null {
   const isWrite = one.method !== "GET";
   if (!METHODS.includes(one.method ?? "")) return "has no method";
-  if (!/^(\/(:?[\w.-]+))+$/.test(one.path ?? "")) return "has no path that begins with a slash";
+  if (!/^(\/|(\/(:?[\w.-]+))+)$/.test(one.path ?? ""))
+    return "has no path that begins with a slash";
   if (!["anyone", ...ROLES].includes(one.role ?? "")) return "declares no role";
   if (!one.summary) return "has no summary";
   if (!isSchema(one.query)) return "declares no schema of its query (null: it takes none)";
