@@ -3,13 +3,12 @@
  * of them; job changes and operations are read once as well, and only if a listener wants them. An event has an
  * id; a listener that comes back with the last one it saw gets what it missed, as long as that is remembered.
  */
-import type { Holdfast, Logger, OperationView } from "holdfast";
+import type { Alert, Holdfast, Logger, OperationView } from "holdfast";
 import { sees, type Caller } from "../auth/caller.ts";
 import { HttpError, tooMany } from "../http/http-error.ts";
 import { isStoreAway } from "../http/error-answer.ts";
 import { overviewFor, type OverviewReader } from "../overview.ts";
 import { randomText } from "../auth/hash.ts";
-import { featureOf, type AlertSeen } from "../routes/features.ts";
 import { encodeEvent, EventClient, type StreamEvent } from "./event-client.ts";
 import { JobChanges, type JobChange } from "./job-changes.ts";
 
@@ -180,8 +179,7 @@ export class EventHub {
 
   /** Those of the whole fleet; what was there at the first look is not news. */
   async #noteAlerts(): Promise<void> {
-    const page = await featureOf(this.#options.hf, "alerts")?.list({ limit: 20 });
-    if (!page) return;
+    const page = await this.#options.hf.alerts.list({ limit: 20 });
     const known = this.#alerts;
     this.#alerts = new Set(page.alerts.map(({ id }) => id));
     const news = known === null ? [] : page.alerts.filter(({ id }) => !known.has(id));
@@ -213,8 +211,8 @@ function visible(
 ): unknown {
   if (name === "store") return data;
   if (name === "alerts") {
-    const { items } = data as { readonly items: readonly AlertSeen[] };
-    const own = items.filter(({ queue }) => sees(caller, queue));
+    const { items } = data as { readonly items: readonly Alert[] };
+    const own = items.filter((alert) => sees(caller, "queue" in alert ? alert.queue : undefined));
     return own.length > 0 ? { items: own } : null;
   }
   if (name === "operations") {
