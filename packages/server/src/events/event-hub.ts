@@ -13,6 +13,8 @@ import { encodeEvent, EventClient, type StreamEvent } from "./event-client.ts";
 import { JobChanges, type JobChange } from "./job-changes.ts";
 
 const TICK_MS = 1_000;
+/** A store that has not answered by then is away, for people who look. */
+const LATE_MS = 5_000;
 const BEAT_EVERY = 15;
 const ALERTS_EVERY = 5;
 const MOST_REMEMBERED = 500;
@@ -61,6 +63,8 @@ export class EventHub {
   #isAway = false;
   #timer: NodeJS.Timeout | null = null;
   #ticks = 0;
+  #looks = 0;
+  #isLooking = false;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -123,28 +127,42 @@ export class EventHub {
     }
   }
 
+  /** Beats go on while a read takes long: a stream that says nothing is cut by proxies. */
   #tick(): void {
-    const work = this.#look().catch((error: unknown) => {
-      if (!isStoreAway(error)) this.#options.logger.error("listeners could not be told", { error });
-      this.#noteAway(true);
-    });
+    this.#ticks += 1;
+    if (this.#ticks % BEAT_EVERY === 0) for (const client of this.#clients.keys()) client.beat();
+    // A read that takes longer than a second is waited for: never two at once.
+    if (!this.#isLooking) void this.#lookInTime();
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      // A read that takes longer than a second is waited for: never two at once.
-      void work.then(() => {
-        if (this.#clients.size > 0 && this.#timer === null) this.#tick();
-      });
+      if (this.#clients.size > 0) this.#tick();
     }, TICK_MS);
     this.#timer.unref();
   }
 
+  async #lookInTime(): Promise<void> {
+    this.#isLooking = true;
+    const late = setTimeout(() => this.#noteAway(true), LATE_MS);
+    late.unref();
+    try {
+      await this.#look();
+    } catch (error) {
+      const isNews = !this.#isAway && !isStoreAway(error);
+      if (isNews) this.#options.logger.error("listeners could not be told", { error });
+      this.#noteAway(true);
+    } finally {
+      clearTimeout(late);
+      this.#isLooking = false;
+    }
+  }
+
   async #look(): Promise<void> {
     const { hf, overview } = this.#options;
-    this.#ticks += 1;
+    this.#looks += 1;
     const snapshot = await overview.read();
     this.#noteAway(false);
     this.#noteOperations(snapshot.operations);
-    if (this.#ticks % ALERTS_EVERY === 1) await this.#noteAlerts();
+    if (this.#looks % ALERTS_EVERY === 1) await this.#noteAlerts();
     if ([...this.#clients.values()].some(({ jobs }) => jobs !== null)) {
       const { changes, isCut } = await this.#changes.look();
       if (changes.length > 0) this.#publish("jobs", { items: changes, isCut });
@@ -160,7 +178,6 @@ export class EventHub {
       if (!event)
         made.set(scope, (event = encodeEvent(id, "overview", overviewFor(hf, snapshot, caller))));
       client.send(event);
-      if (this.#ticks % BEAT_EVERY === 0) client.beat();
     }
   }
 
