@@ -7,6 +7,7 @@ import { ledgerRoutes } from "./ledger.ts";
 import { lockRoutes } from "./locks.ts";
 import { operationRoutes } from "./operations.ts";
 import { queueRoutes } from "./queues.ts";
+import { checkMounts } from "../server-options.ts";
 import type { Mount, Route } from "./route.ts";
 import { scheduleRoutes } from "./schedules.ts";
 import { systemRoutes } from "./system.ts";
@@ -14,6 +15,7 @@ import { tokenRoutes } from "./tokens.ts";
 import { workerRoutes } from "./workers.ts";
 
 export function allRoutes(mounts: readonly Mount[] = []): readonly Route[] {
+  checkMounts(mounts);
   return [
     ...systemRoutes,
     ...tokenRoutes,
