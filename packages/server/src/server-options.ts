@@ -126,6 +126,7 @@ export function checkServerOptions(options: ServerOptions): ServerOptions {
     throw new InvalidOptionError("dashboard is true or false");
   }
   if (options.environment !== undefined) checkEnvironment(options.environment);
+  checkMounts(options.mounts ?? []);
   checkCount("maxBodyBytes", options.maxBodyBytes);
   checkCount("timeoutMs", options.timeoutMs);
   checkCount("events.maxClients", events.maxClients);
@@ -145,6 +146,28 @@ function checkEnvironment(environment: EnvironmentOptions): void {
   if (isProduction !== undefined && typeof isProduction !== "boolean") {
     throw new InvalidOptionError("environment.isProduction is true or false");
   }
+}
+
+export function checkListen(options: unknown): { port?: number; host?: string } {
+  refuseUnknown("listen", options, ["port", "host"]);
+  const { port, host } = options as { readonly port?: unknown; readonly host?: unknown };
+  const isPort = Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65_535;
+  if (port !== undefined && !isPort) {
+    throw new InvalidOptionError("port is a whole number from 0 to 65535; 0: any that is free");
+  }
+  if (host !== undefined && (typeof host !== "string" || host === "")) {
+    throw new InvalidOptionError('host is an address: "127.0.0.1"');
+  }
+  return {
+    ...(port !== undefined && { port: port as number }),
+    ...(host !== undefined && { host }),
+  };
+}
+
+export function checkMounts(mounts: unknown): asserts mounts is readonly Mount[] {
+  const isMount = (one: unknown) => Array.isArray((Object(one) as Partial<Mount>).routes);
+  if (Array.isArray(mounts) && mounts.every(isMount)) return;
+  throw new InvalidOptionError("mounts is a list of what classic() and batteries give");
 }
 
 function checkJwt(jwt: JwtOptions): void {
@@ -170,7 +193,7 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
-function refuseUnknown(what: string, given: unknown, allowed: readonly string[]): void {
+export function refuseUnknown(what: string, given: unknown, allowed: readonly string[]): void {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw new InvalidOptionError(
       `${what} takes an object: { ${allowed.slice(0, 3).join(", ")}, … }`,
