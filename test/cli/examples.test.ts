@@ -3,6 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../packages/cli/src/commands/all-commands.ts";
+import { ensureHubSpot, HubSpotClient } from "../../packages/crm/src/index.ts";
+import { hubspotDouble } from "../../packages/crm/src/double/index.ts";
 import { Holdfast } from "../../packages/holdfast/src/index.ts";
 import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
 import { Tokens } from "../../packages/server/src/index.ts";
@@ -81,9 +83,18 @@ async function hasPart(part: string): Promise<boolean> {
       () => false,
     );
   }
+  if (part === "crm") return true;
   const hf = new Holdfast({ store: memoryStore() });
   await hf.close();
   return part in hf;
+}
+
+/** A portal in which a check finds everything, and one in which there is something to make. */
+async function localHubSpot(command: string) {
+  const double = await hubspotDouble();
+  const { token, url } = double;
+  if (command === "crm check") await ensureHubSpot(new HubSpotClient({ token, baseUrl: url }));
+  return { env: { HUBSPOT_TOKEN: token, HUBSPOT_URL: url }, close: () => double.close() };
 }
 
 for (const { name, examples, needs } of COMMANDS) {
@@ -101,6 +112,7 @@ for (const { name, examples, needs } of COMMANDS) {
         const terminal = await Terminal.open();
         const file = useSeed(seed.folder, terminal.folder);
         const hf = holdfastOn(file);
+        const hubspot = needs === "crm" ? await localHubSpot(name) : null;
         try {
           mkdirSync(join(terminal.folder, "empty"));
           let line = example;
@@ -111,12 +123,14 @@ for (const { name, examples, needs } of COMMANDS) {
             stopWhen: (written) => /(work|serve):start/.test(written),
             columns: name === "top" ? 100 : null,
             keys: ["q"],
+            ...(hubspot && { env: hubspot.env }),
           });
           expect(ran, ran.err).toMatchObject({ code: 0 });
           expect(ran.out).not.toBe("");
         } finally {
           await hf.close({ graceMs: 0 });
           await terminal.close();
+          await hubspot?.close();
         }
       });
     }

@@ -14,7 +14,7 @@ export interface Command {
   readonly examples: readonly string[];
   readonly options?: readonly Option[];
   /** A part that may not be installed: of the library, or the server. */
-  readonly needs?: "locks" | "schedules" | "gates" | "stats" | "why" | "server";
+  readonly needs?: "locks" | "schedules" | "gates" | "stats" | "why" | "server" | "crm";
   run(cli: Cli, args: Args): Promise<ExitCode | void>;
 }
 

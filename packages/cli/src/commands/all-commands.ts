@@ -6,6 +6,7 @@ import { makeCompletion } from "./completion.ts";
 import { gatesForce, gatesList, locksList, locksRelease, schedulesList } from "./control.ts";
 import { schedulesPause, schedulesResume, schedulesRun, schedulesRuns } from "./control.ts";
 import { stats, why } from "./control.ts";
+import { crmCheck, crmEnsure } from "./crm.ts";
 import { deadGroups, deadIgnore, deadList, deadReplay, deadResolve, deadShow } from "./dead.ts";
 import { doctor } from "./doctor.ts";
 import { enqueue } from "./enqueue.ts";
@@ -33,6 +34,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   gates: "rates, cooldowns and breakers",
   locks: "execution locks",
   tokens: "who may use the HTTP API",
+  crm: "a CRM that is kept in step",
   migrate: "the schema of the store",
 };
 
@@ -57,6 +59,7 @@ export const COMMANDS: readonly Command[] = [
   ...[schedulesList, schedulesRuns, schedulesRun, schedulesPause, schedulesResume],
   ...[gatesList, gatesForce, locksList, locksRelease, stats],
   ...[tokensList, tokensCreate, tokensRemove],
+  ...[crmCheck, crmEnsure],
   ...[top, doctor, migrateStatus, migrateUp, migrateSql, move, bench],
   makeCompletion(
     () => COMMANDS,
