@@ -21,6 +21,7 @@ import { withParsedBody } from "./http/parsed-body.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { OverviewReader } from "./overview.ts";
 import { allRoutes } from "./routes/all-routes.ts";
+import { dashboardRoutes } from "./routes/dashboard.ts";
 import { checkRoutes } from "./routes/check-routes.ts";
 import { NO_SUCH_ROUTE } from "./routes/no-such-route.ts";
 import type { Route } from "./routes/route.ts";
@@ -111,7 +112,8 @@ function servicesOf(hf: Holdfast, options: ServerOptions): Services {
   const logger = options.logger ?? hf.tools.logger;
   const records = hf.tools.ledgerRecords;
   const parts = { tokens: new Tokens(records, now), sessions: new Sessions(records, now), now };
-  const routes = allRoutes(options.mounts ?? []);
+  const every = allRoutes(options.mounts ?? []);
+  const routes = options.dashboard === false ? withoutDashboard(every) : every;
   checkRoutes(routes);
   const overview = new OverviewReader(hf, now);
   const { maxClients, maxPerCaller } = options.events ?? {};
@@ -123,6 +125,10 @@ function servicesOf(hf: Holdfast, options: ServerOptions): Services {
     metrics: new Metrics(hf, () => hub.size),
     plans: new RecentCounts({ withinMs: PLANS_WITHIN_MS, now }),
   };
+}
+
+function withoutDashboard(routes: readonly Route[]): readonly Route[] {
+  return routes.filter((one) => !dashboardRoutes.includes(one));
 }
 
 function routerOf(services: Services) {

@@ -30,6 +30,16 @@ export interface EventsOptions {
   readonly maxPerCaller?: number | undefined;
 }
 
+/** Which installation this is, so that people do not take one for another. */
+export interface EnvironmentOptions {
+  /** In the header, the title and before anything destructive: `production`. */
+  readonly name: string;
+  /** Of the header and the icon: `#c02b2b`. Default: red for production, grey for others. */
+  readonly color?: string | undefined;
+  /** The dashboard asks for the name before anything destructive. Default: its name begins with "prod". */
+  readonly isProduction?: boolean | undefined;
+}
+
 export interface ServerOptions {
   readonly auth?: AuthOptions | undefined;
   /** Refuses every write. */
@@ -45,6 +55,9 @@ export interface ServerOptions {
   /** Addresses of proxies, or networks such as `10.0.0.0/8`, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies?: readonly string[] | undefined;
   readonly events?: EventsOptions | undefined;
+  /** The dashboard at the base path. Default true. */
+  readonly dashboard?: boolean | undefined;
+  readonly environment?: EnvironmentOptions | undefined;
   /** Further routes: classic ones, those of batteries, your own. */
   readonly mounts?: readonly Mount[] | undefined;
   /** What `GET /api/v1/doctor` adds to its own findings. */
@@ -66,7 +79,7 @@ export interface Finding {
 
 const OPTIONS = [
   ...["auth", "readOnly", "basePath", "enqueue", "maxBodyBytes", "timeoutMs", "trustedProxies"],
-  ...["events", "mounts", "doctor", "logger", "print", "checkAnswers"],
+  ...["events", "dashboard", "environment", "mounts", "doctor", "logger", "print", "checkAnswers"],
 ];
 const AUTH = ["adminToken", "jwt", "user"];
 const JWT = ["secret", "jwksUrl", "issuer", "audience", "roleClaim", "queuesClaim"];
@@ -95,11 +108,29 @@ export function checkServerOptions(options: ServerOptions): ServerOptions {
     if (isIP(address) !== 0 && /^\d{1,3}$/.test(bits)) continue;
     throw new InvalidOptionError('trustedProxies is a list of addresses: ["10.0.0.0/8", "::1"]');
   }
+  if (options.dashboard !== undefined && typeof options.dashboard !== "boolean") {
+    throw new InvalidOptionError("dashboard is true or false");
+  }
+  if (options.environment !== undefined) checkEnvironment(options.environment);
   checkCount("maxBodyBytes", options.maxBodyBytes);
   checkCount("timeoutMs", options.timeoutMs);
   checkCount("events.maxClients", events.maxClients);
   checkCount("events.maxPerCaller", events.maxPerCaller);
   return options;
+}
+
+function checkEnvironment(environment: EnvironmentOptions): void {
+  refuseUnknown("environment", environment, ["name", "color", "isProduction"]);
+  const { name, color, isProduction } = environment;
+  if (typeof name !== "string" || name.trim() === "" || name.length > 40) {
+    throw new InvalidOptionError('environment.name is a text of 1 to 40 characters: "production"');
+  }
+  if (color !== undefined && !/^#[0-9a-f]{6}$/i.test(color)) {
+    throw new InvalidOptionError('environment.color is a colour of six hex digits: "#c02b2b"');
+  }
+  if (isProduction !== undefined && typeof isProduction !== "boolean") {
+    throw new InvalidOptionError("environment.isProduction is true or false");
+  }
 }
 
 function checkJwt(jwt: JwtOptions): void {
