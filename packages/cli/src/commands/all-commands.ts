@@ -25,6 +25,7 @@ import { schedulesRun, schedulesRuns } from "./schedules.ts";
 import { serve } from "./serve.ts";
 import { settings } from "./settings.ts";
 import { stats } from "./stats.ts";
+import { simAbort, simList, simPause, simResume, simSegments, simShow, simStart } from "./sim.ts";
 import { tokensCreate, tokensList, tokensRemove } from "./tokens.ts";
 import { top } from "./top.ts";
 import { version } from "./version.ts";
@@ -41,6 +42,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   schedules: "rules that make jobs at their times",
   gates: "rates, cooldowns and breakers",
   locks: "execution locks",
+  sim: "simulations: workloads spread over time",
   tokens: "who may use the HTTP API",
   migrate: "the schema of the store",
 };
@@ -67,6 +69,7 @@ export const COMMANDS: readonly Command[] = [
   ...[schedulesList, schedulesRuns, schedulesRun, schedulesPause, schedulesResume],
   ...[schedulesSet, schedulesRemove, schedulesPreview],
   ...[gatesList, gatesSet, gatesForce, gatesRemove, locksList, locksRelease, stats],
+  ...[simList, simStart, simShow, simSegments, simPause, simResume, simAbort],
   ...[tokensList, tokensCreate, tokensRemove],
   ...[top, doctor, migrateStatus, migrateUp, migrateSql, move, bench],
   makeCompletion(
