@@ -53,7 +53,7 @@ describe.each(["sqlite", "postgres"] as const)("every page on %s", (store) => {
   }
 
   const looks = ["light desk", "light phone", "dark desk", "dark phone"];
-  it.each(looks)(
+  it.for(looks)(
     "%s: for each role it fits, nothing is wrong, and axe finds nothing serious",
     async (name, test) => {
       onlyInFull(test);

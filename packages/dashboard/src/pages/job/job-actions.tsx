@@ -7,7 +7,7 @@ import { go } from "../../state/router.ts";
 import { useMay } from "../../state/session.ts";
 import { tellError } from "../../state/toasts.ts";
 import { parseExact, printExact } from "../../text/exact-json.ts";
-import { checkJson } from "../jobs/enqueue-form.tsx";
+import { checkJson } from "../jobs/enqueue-form.ts";
 
 const AUDIT = { href: "#/audit", text: "Audit" };
 

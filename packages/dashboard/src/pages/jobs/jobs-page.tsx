@@ -14,7 +14,7 @@ import { parseJobQuery, qualifierOf, withQualifier } from "../../text/job-query.
 import { JobPage } from "../job/job-page.tsx";
 import type { PageProps } from "../pages.ts";
 import { AllMatching } from "./all-matching.tsx";
-import { enqueueByForm } from "./enqueue-form.tsx";
+import { enqueueByForm } from "./enqueue-form.ts";
 import { ExportButtons } from "./export-buttons.tsx";
 import { JobsTable } from "./jobs-table.tsx";
 import { SelectionBar } from "./selection-bar.tsx";

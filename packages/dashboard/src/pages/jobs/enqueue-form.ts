@@ -1,4 +1,5 @@
 /** A new job by hand: of a type that this server lets be enqueued, with what its schema says beside it. */
+import { h } from "preact";
 import { api } from "../../api/client.ts";
 import type { JobType } from "../../api/types.ts";
 import { act } from "../../state/act.ts";
@@ -8,13 +9,14 @@ import { tellError } from "../../state/toasts.ts";
 import { parseExact, printExact } from "../../text/exact-json.ts";
 import { samplePayload } from "../../text/sample-payload.ts";
 import { parseDuration } from "../../text/times.ts";
+import { TypeSchema } from "./type-schema.tsx";
 
 export async function enqueueByForm(): Promise<void> {
   const type = await chooseType();
   if (type === null) return;
   const answer = await askFirst({
     ...{ title: `Enqueue ${type.type}`, verb: "Enqueue", reason: "none", fields: fieldsOf(type) },
-    body: <About type={type} />,
+    body: h(TypeSchema, { type }),
   });
   if (answer === null) return;
   const { payload = "", queue, group, delay, key, priority, tags } = answer.fields;
@@ -61,24 +63,6 @@ async function chooseType(): Promise<JobType | null> {
     ],
   });
   return open.find(({ type }) => type === answer?.fields["type"]) ?? null;
-}
-
-function About({ type }: { type: JobType }) {
-  if (type.schema === null) {
-    return (
-      <p>
-        {type.hasSchema
-          ? "Its payload is checked by its schema, which cannot be shown."
-          : "Its payload is not checked: its type has no schema."}
-      </p>
-    );
-  }
-  return (
-    <details>
-      <summary>Its payload is checked by its schema</summary>
-      <pre>{printExact(type.schema)}</pre>
-    </details>
-  );
 }
 
 export function checkJson(text: string): string | null {
