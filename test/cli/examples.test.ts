@@ -3,8 +3,9 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../packages/cli/src/commands/all-commands.ts";
-import { Holdfast } from "../../packages/holdfast/src/index.ts";
-import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
+import { ensureHubSpot, HubSpotClient } from "../../packages/crm/src/index.ts";
+import { hubspotDouble } from "../../packages/crm/src/double/index.ts";
+import type { Holdfast } from "../../packages/holdfast/src/index.ts";
 import { Tokens } from "../../packages/server/src/index.ts";
 import { FINGERPRINT, holdfastOn, makeSeed, useSeed } from "./seeded-store.ts";
 import { Terminal } from "./terminal.ts";
@@ -32,12 +33,6 @@ async function operationIn(hf: Holdfast, isPaused: boolean): Promise<string> {
   return operation.id;
 }
 
-/** By their shape, as the command line knows them. */
-interface Parts {
-  readonly gates: { set(name: string, options: object): Promise<void> };
-  readonly locks: { list(): Promise<{ readonly locks: readonly { readonly id: string }[] }> };
-}
-
 /** What a person fills in, made for real. */
 const FILL_IN: Readonly<Record<string, (hf: Holdfast, command: string) => Promise<string>>> = {
   fingerprint: async () => FINGERPRINT,
@@ -55,8 +50,12 @@ const FILL_IN: Readonly<Record<string, (hf: Holdfast, command: string) => Promis
     if (command === "schedules resume") await hf.schedules.pause("nightly");
     return "nightly";
   },
+  async preset(hf) {
+    await hf.deadLetters.presets.save("nightly", { category: "network" });
+    return "nightly";
+  },
   async gate(hf) {
-    await (hf as unknown as Parts).gates.set("hubspot", { queue: "mail", cooldown: true });
+    await hf.gates.set("hubspot", { queue: "mail", cooldown: true });
     return "hubspot";
   },
   async lock(hf) {
@@ -67,23 +66,17 @@ const FILL_IN: Readonly<Record<string, (hf: Holdfast, command: string) => Promis
     await hf.work({ queues: ["locked"] });
     const { id } = await once.enqueue({ companyId: "ann" });
     await hf.waitFor(id);
-    const { locks } = await (hf as unknown as Parts).locks.list();
+    const { locks } = await hf.locks.list();
     return locks[0]?.id ?? "none";
   },
 };
 
-/** Is the part of the library, or the package, there that a command is about? */
-async function hasPart(part: string): Promise<boolean> {
-  if (part === "server") {
-    const server = "@holdfast/server";
-    return import(server).then(
-      () => true,
-      () => false,
-    );
-  }
-  const hf = new Holdfast({ store: memoryStore() });
-  await hf.close();
-  return part in hf;
+/** A portal in which a check finds everything, and one in which there is something to make. */
+async function localHubSpot(command: string) {
+  const double = await hubspotDouble();
+  const { token, url } = double;
+  if (command === "crm check") await ensureHubSpot(new HubSpotClient({ token, baseUrl: url }));
+  return { env: { HUBSPOT_TOKEN: token, HUBSPOT_URL: url }, close: () => double.close() };
 }
 
 for (const { name, examples, needs } of COMMANDS) {
@@ -95,12 +88,11 @@ for (const { name, examples, needs } of COMMANDS) {
     });
 
     for (const example of examples) {
-      it(example, async (context) => {
-        const isThere = needs === undefined || (await hasPart(needs));
-        context.skip(!isThere, `there is no ${needs ?? ""} here yet`);
+      it(example, async () => {
         const terminal = await Terminal.open();
         const file = useSeed(seed.folder, terminal.folder);
         const hf = holdfastOn(file);
+        const hubspot = needs === "crm" ? await localHubSpot(name) : null;
         try {
           mkdirSync(join(terminal.folder, "empty"));
           let line = example;
@@ -111,12 +103,14 @@ for (const { name, examples, needs } of COMMANDS) {
             stopWhen: (written) => /(work|serve):start/.test(written),
             columns: name === "top" ? 100 : null,
             keys: ["q"],
+            ...(hubspot && { env: hubspot.env }),
           });
           expect(ran, ran.err).toMatchObject({ code: 0 });
           expect(ran.out).not.toBe("");
         } finally {
           await hf.close({ graceMs: 0 });
           await terminal.close();
+          await hubspot?.close();
         }
       });
     }

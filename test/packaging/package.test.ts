@@ -56,6 +56,8 @@ describe("the published package", () => {
   for (const [entry, name] of [
     ["@holdfast/server", "createServer"],
     ["@holdfast/server/classic", "classic"],
+    ["@holdfast/crm", "hubspotSync"],
+    ["@holdfast/crm/double", "hubspotDouble"],
   ]) {
     it(`${entry} can be imported and required beside it`, async () => {
       const ran = await installed.node([

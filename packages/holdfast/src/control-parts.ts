@@ -55,7 +55,7 @@ export function createControl(
   extend(engine, [
     ...(hasLedger ? [failureEntries] : []),
     ...(hasStore ? [alerts.extension] : []),
-    (own) => operationsExtension(own, { stopped: alerts.operationStopped.bind(alerts) }),
+    (own) => operationsExtension(own, { stopped: alerts.operationStopped }),
     () => schedules.extension,
     () => overflows.extension,
     // A job that a gate holds back takes no lock.

@@ -3,6 +3,7 @@ export { createServer } from "./create-server.ts";
 export type { HoldfastServer, Listening, ListenOptions } from "./create-server.ts";
 export type {
   AuthOptions,
+  EnvironmentOptions,
   EventsOptions,
   Finding,
   KnownUser,

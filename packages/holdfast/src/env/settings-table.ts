@@ -197,6 +197,20 @@ export const SETTINGS = {
     sets: "`serve` refuses every write",
     ours: "false",
   },
+  classic: {
+    kind: { is: "yes or no" },
+    env: ["HOLDFAST_CLASSIC"],
+    for: "server",
+    sets: "`serve` also answers on the endpoints of the systems that people come from",
+    ours: "false",
+  },
+  classicAnonymous: {
+    kind: { is: "one of", words: ["viewer", "operator", "admin"] },
+    env: ["HOLDFAST_CLASSIC_ANONYMOUS"],
+    for: "server",
+    sets: "the role of callers of those endpoints without a token, from this machine only",
+    ours: "none: they need a token",
+  },
 } as const satisfies Readonly<Record<string, Setting>>;
 
 export type SettingName = keyof typeof SETTINGS;

@@ -11,13 +11,13 @@ import { operationView } from "./operation-schemas.ts";
 import { queueView } from "./queues.ts";
 import { Reply, route, type Call } from "./route.ts";
 import { sees } from "../auth/caller.ts";
-import { count, instant, list, name, status } from "./words.ts";
+import { category, count, instant, list, name, status } from "./words.ts";
 
 const PING_MS = 2_000;
 /** A loop that stands still for so long does not answer; a process that sees that afterwards is not well. */
 const SLOW_LOOP_S = 5;
 
-const overview = z
+export const overview = z
   .strictObject({
     at: instant,
     totals: z.strictObject({
@@ -27,6 +27,20 @@ const overview = z
     queueCount: count,
     queues: z.array(queueView),
     workers: z.strictObject({ count, slots: count, active: count, quiet: count }),
+    store: z.strictObject({ name: z.string(), latencyMs: z.number() }),
+    gates: z.array(
+      z.strictObject({
+        ...{ name: z.string(), state: z.string(), failures: count, queues: z.array(z.string()) },
+        ...{ openUntil: instant.nullable(), cooldownUntil: instant.nullable() },
+      }),
+    ),
+    faults: z.array(
+      z.strictObject({
+        ...{ fingerprint: z.string().nullable(), type: z.string(), category: category.nullable() },
+        ...{ message: z.string().nullable(), count, firstAt: instant, lastAt: instant },
+        state: z.enum(["open", "resolved", "ignored", "back"]),
+      }),
+    ),
     deadByCategory: z.record(z.string(), count),
     operations: z.array(operationView),
     actions: z.array(actionView),
