@@ -73,8 +73,8 @@ it.for(PACED)(
         },
       });
       await pacing.start("real");
-      for (let turn = 0; turn < 12; turn += 1) {
-        await pause(4_500);
+      for (let turn = 0; turn < 6; turn += 1) {
+        await pause(6_000);
         trouble(double);
         const at = turn % children.length;
         await kill(children[at]!);

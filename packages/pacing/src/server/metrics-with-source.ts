@@ -17,11 +17,11 @@ export async function metricsWithSource(pacing: Pacing, id: string, isLive: bool
     // The jobs' store has forgotten it, and the ledger's has not.
     if (error instanceof SimulationNotFoundError) return fromRow(pacing, id, "db-only", error);
     if (!isAway(error)) throw error;
-    return fromRow(pacing, id, `${await storeName(pacing)}-error+db-fallback`, error);
+    return fromRow(pacing, id, `${await storeName(pacing)}-error+db-fallback`, error as Error);
   }
 }
 
-async function fromRow(pacing: Pacing, id: string, source: string, cause?: unknown) {
+async function fromRow(pacing: Pacing, id: string, source: string, cause?: Error) {
   const row = await pacing.row(id);
   if (row) return { ...row, source };
   throw cause ?? new SimulationNotFoundError(`there is no simulation "${id}"`);
