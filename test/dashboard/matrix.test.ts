@@ -55,6 +55,7 @@ describe.each(["sqlite", "postgres"] as const)("every page on %s", (store) => {
   const looks = ["light desk", "light phone", "dark desk", "dark phone"];
   it.for(looks)(
     "%s: for each role it fits, nothing is wrong, and axe finds nothing serious",
+    { timeout: 400_000 },
     async (name, test) => {
       onlyInFull(test);
       test.skip(!browser, "no Chromium here");
@@ -73,7 +74,6 @@ describe.each(["sqlite", "postgres"] as const)("every page on %s", (store) => {
       }
       expect(problems).toEqual([]);
     },
-    400_000,
   );
 });
 
