@@ -96,8 +96,18 @@ export const systemRoutes = [
         throw error;
       });
       const text = await services.metrics.text(snapshot, caller, services.now());
+      // What batteries add is not by scope; one that fails hides nothing else.
+      const mounts = caller.queues === null ? (services.options.mounts ?? []) : [];
+      const added = await Promise.all(
+        mounts.map(async ({ name, metrics }) => {
+          const part = metrics?.().catch((error: unknown) => {
+            services.logger.warn(`the mount ${name} gave no metrics`, { error });
+          });
+          return (await part) ?? "";
+        }),
+      );
       const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
-      return new Response(text, { headers });
+      return new Response(text + added.join(""), { headers });
     },
   }),
   route({
