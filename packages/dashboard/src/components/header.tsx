@@ -48,7 +48,7 @@ export function Header() {
           {overview.store.name} · {isStoreAway ? "away" : `${overview.store.latencyMs} ms`}
         </span>
       )}
-      <span class="fact wide cut" title={me.by}>
+      <span class="fact wide who" title={me.by}>
         <span class="cut">{me.by}</span> · {me.isReadOnly ? "read only" : me.role}
       </span>
       <button

@@ -11,7 +11,7 @@ export function Nav() {
   const current = path[0] ?? "overview";
   return (
     <nav class="nav" aria-label="Pages">
-      <a class="brand" href="#/overview">
+      <a class="brand" href="#/overview" aria-label="Holdfast: overview">
         <span class="row">
           <i />
           <span>Holdfast</span>

@@ -46,6 +46,11 @@ export interface PageEntry {
 const some = (value: number, tone?: PageCount["tone"]): PageCount | null =>
   value === 0 ? null : { text: shortCount(value), ...(tone && { tone }) };
 
+function openGates(gates: Overview["gates"]): PageCount | null {
+  const open = gates.filter(({ state }) => state === "open").length;
+  return open === 0 ? null : { text: `${open} open`, tone: "warn" };
+}
+
 const viewer = { role: "viewer" } as const;
 
 export const PAGES: readonly PageEntry[] = [
@@ -69,9 +74,12 @@ export const PAGES: readonly PageEntry[] = [
   { ...viewer, path: "schedules", title: "Schedules", key: "s", component: SchedulesPage },
   {
     ...{ ...viewer, path: "gates", title: "Gates", key: "t", component: GatesPage },
-    isWhole: true,
+    ...{ isWhole: true, count: ({ gates }) => openGates(gates) },
   },
-  { ...viewer, path: "workers", title: "Workers", key: "w", component: WorkersPage },
+  {
+    ...{ ...viewer, path: "workers", title: "Workers", key: "w", component: WorkersPage },
+    count: ({ workers }) => some(workers.count),
+  },
   {
     ...{ ...viewer, path: "failures", title: "Failures", key: "f", component: FailuresPage },
     isSecond: true,

@@ -18,6 +18,8 @@ const worker = z
     running: z.array(z.strictObject({ id: z.string(), type: z.string() })),
     leaseMs: count,
     isQuiet: z.boolean(),
+    loopDelayMs: z.number().nullable(),
+    memoryBytes: z.number().nullable(),
     startedAt: instant,
     seenAt: instant,
   })
@@ -54,6 +56,7 @@ export const workerRoutes = [
         ...{ id: one.id, host: one.host, pid: one.pid, version: one.version, queues: one.queues },
         ...{ types: one.types, slots: one.slots, active: one.active, running: one.running },
         ...{ leaseMs: one.leaseMs, isQuiet: one.isQuiet },
+        ...{ loopDelayMs: one.loopDelayMs, memoryBytes: one.memoryBytes },
         ...{ startedAt: one.startedAt, seenAt: one.seenAt },
       }));
       return { items, nextCursor: null };

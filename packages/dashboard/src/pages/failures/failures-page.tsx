@@ -143,27 +143,27 @@ function Told({ failure }: { failure: Failure }) {
   const [isOpen, setOpen] = useState(false);
   const { message, category, fingerprint, stack, payload, worker } = failure;
   return (
-    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        <span class="any">{firstLine(message)}</span>
-        <div class="sub">
-          {category}
-          {fingerprint !== null && (
-            <>
-              {" · "}
-              <a href={href(["dead-letters"], { fault: fingerprint })}>its fault</a>
-            </>
-          )}
-        </div>
-      </summary>
-      {isOpen && (
-        <div class="form">
-          <pre>{stack ?? message}</pre>
-          <div class="sub any">at worker {worker}, with this payload:</div>
-          <pre>{printExact(payload, 2)}</pre>
-        </div>
-      )}
-    </details>
+    <>
+      <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary class="any">{firstLine(message)}</summary>
+        {isOpen && (
+          <div class="form">
+            <pre>{stack ?? message}</pre>
+            <div class="sub any">at worker {worker}, with this payload:</div>
+            <pre>{printExact(payload, 2)}</pre>
+          </div>
+        )}
+      </details>
+      <div class="sub">
+        {category}
+        {fingerprint !== null && (
+          <>
+            {" · "}
+            <a href={href(["dead-letters"], { fault: fingerprint })}>its fault</a>
+          </>
+        )}
+      </div>
+    </>
   );
 }
 

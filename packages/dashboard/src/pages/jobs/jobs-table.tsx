@@ -13,7 +13,9 @@ const COLUMNS: readonly Column<JobListing>[] = [
         <a class="main mono any" href={href(["jobs", job.id])}>
           {job.type}
         </a>
-        <div class="sub mono">{job.id}</div>
+        <div class="sub mono id" title={job.id}>
+          {job.id}
+        </div>
       </>
     ),
   },

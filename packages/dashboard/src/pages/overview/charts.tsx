@@ -25,7 +25,7 @@ export function Charts({ stats }: { stats: Stats }) {
       />
       <div class="two">
         <Chart
-          title="How long do jobs wait to start?"
+          title="How long do jobs wait?"
           unit="log scale"
           at={at}
           series={wait}
