@@ -79,8 +79,8 @@ describe("an archive that lies", () => {
     expect(await refusalOf(file)).toMatchObject({ reason: "damaged", place: SHEET });
   });
 
-  it("with a hundred thousand entries is refused by their number", async () => {
-    const files = Array.from({ length: 70_000 }, (_, at) => ({
+  it("with ten thousand entries is refused by their number", async () => {
+    const files = Array.from({ length: 10_000 }, (_, at) => ({
       name: `${at}`,
       data: "",
       isStored: true,
