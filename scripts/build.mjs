@@ -8,11 +8,12 @@ import { gzipSync } from "node:zlib";
 const root = new URL("../", import.meta.url);
 const tsc = fileURLToPath(new URL("node_modules/typescript/bin/tsc", root));
 
-// The others use the library's types, so it is the first.
-const names = readdirSync(new URL("packages", root))
+// Each after those whose types it uses.
+const FIRST = ["holdfast", "server", "crm"];
+const others = readdirSync(new URL("packages", root))
   // Not a package of its own: it is built into the server's.
-  .filter((name) => name !== "dashboard")
-  .sort((a, b) => Number(b === "holdfast") - Number(a === "holdfast"));
+  .filter((name) => name !== "dashboard" && !FIRST.includes(name));
+const names = [...FIRST, ...others];
 for (const name of names) {
   const folder = new URL(`packages/${name}/`, root);
   // A file that was renamed or removed in src must not live on in the package.

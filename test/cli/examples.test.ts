@@ -6,6 +6,7 @@ import { COMMANDS } from "../../packages/cli/src/commands/all-commands.ts";
 import { ensureHubSpot, HubSpotClient } from "../../packages/crm/src/index.ts";
 import { hubspotDouble } from "../../packages/crm/src/double/index.ts";
 import type { Holdfast } from "../../packages/holdfast/src/index.ts";
+import { Pacing } from "../../packages/pacing/src/index.ts";
 import { Tokens } from "../../packages/server/src/index.ts";
 import { FINGERPRINT, holdfastOn, makeSeed, useSeed } from "./seeded-store.ts";
 import { Terminal } from "./terminal.ts";
@@ -59,6 +60,13 @@ const FILL_IN: Readonly<
   async preset(hf) {
     await hf.deadLetters.presets.save("nightly", { category: "network" });
     return "nightly";
+  },
+  async simulation(hf, command) {
+    const pacing = new Pacing(hf);
+    await pacing.create({ id: "load", records: 20, durationMs: 3_600_000 });
+    await pacing.start("load");
+    if (command === "sim resume") await pacing.pause("load");
+    return "load";
   },
   async gate(hf) {
     await hf.gates.set("hubspot", { queue: "mail", cooldown: true });

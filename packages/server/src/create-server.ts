@@ -27,6 +27,7 @@ import { NO_SUCH_ROUTE } from "./routes/no-such-route.ts";
 import type { Route } from "./routes/route.ts";
 import { checkListen, checkServerOptions, type ServerOptions } from "./server-options.ts";
 import type { Services } from "./services.ts";
+import { SharedReads } from "./shared-reads.ts";
 
 const PLANS_WITHIN_MS = 30_000;
 const MOST_HEADER_BYTES = 8 * 1024;
@@ -157,6 +158,7 @@ function servicesOf(hf: Holdfast, options: ServerOptions): Services {
     auth: new Authenticator(options.auth ?? {}, parts),
     audit: new AuditDesk(hf, logger),
     metrics: new Metrics(hf, () => hub.size),
+    shared: new SharedReads(now),
     plans: new RecentCounts({ withinMs: PLANS_WITHIN_MS, now }),
   };
 }

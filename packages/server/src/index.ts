@@ -19,3 +19,4 @@ export { HttpError } from "./http/http-error.ts";
 export { z } from "zod";
 export { openApiDocument } from "./openapi/document.ts";
 export { allRoutes } from "./routes/all-routes.ts";
+export { exposition, type Family, type Sample } from "./metrics/exposition.ts";

@@ -27,6 +27,7 @@ import { schedulesRun, schedulesRuns } from "./schedules.ts";
 import { serve } from "./serve.ts";
 import { settings } from "./settings.ts";
 import { stats } from "./stats.ts";
+import { simAbort, simList, simPause, simResume, simSegments, simShow, simStart } from "./sim.ts";
 import { tokensCreate, tokensList, tokensRemove } from "./tokens.ts";
 import { top } from "./top.ts";
 import { version } from "./version.ts";
@@ -43,6 +44,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   schedules: "rules that make jobs at their times",
   gates: "rates, cooldowns and breakers",
   locks: "execution locks",
+  sim: "simulations: workloads spread over time",
   tokens: "who may use the HTTP API",
   crm: "a CRM that is kept in step",
   migrate: "the schema of the store",
@@ -70,6 +72,7 @@ export const COMMANDS: readonly Command[] = [
   ...[schedulesList, schedulesRuns, schedulesRun, schedulesPause, schedulesResume],
   ...[schedulesSet, schedulesRemove, schedulesPreview],
   ...[gatesList, gatesSet, gatesForce, gatesRemove, locksList, locksRelease, stats],
+  ...[simList, simStart, simShow, simSegments, simPause, simResume, simAbort],
   ...[tokensList, tokensCreate, tokensRemove],
   ...[crmCheck, crmEnsure],
   ...[top, doctor, migrateStatus, migrateUp, migrateSql, move, bench],

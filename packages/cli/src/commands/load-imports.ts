@@ -1,6 +1,6 @@
 /** Imports, by their shape: a package of its own, which may not be installed. */
 import type { Holdfast } from "holdfast";
-import { CliError, ExitCode } from "../exit-code.ts";
+import { loadPart } from "./load-part.ts";
 
 export interface RowError {
   readonly row: number;
@@ -54,16 +54,8 @@ export interface ImportsModule {
 
 export const IMPORTS = "@holdfast/imports";
 
-export async function loadImports(): Promise<ImportsModule> {
-  try {
-    return (await import(IMPORTS)) as ImportsModule;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new CliError(
-      ExitCode.failed,
-      `this needs the package ${IMPORTS}: npm install ${IMPORTS}`,
-    );
-  }
+export function loadImports(): Promise<ImportsModule> {
+  return loadPart<ImportsModule>(IMPORTS);
 }
 
 /** The routes of imports, where the module of the jobs has opened some. */
@@ -72,7 +64,7 @@ export async function importMounts(hf: Holdfast): Promise<readonly unknown[]> {
     Symbol.for("holdfast.imports")
   ];
   if (imports === undefined) return [];
-  const entry = `${IMPORTS}/server`;
-  const { importsMount } = (await import(entry)) as { importsMount(imports: unknown): unknown };
+  type Module = { importsMount(imports: unknown): unknown };
+  const { importsMount } = await loadPart<Module>(`${IMPORTS}/server`);
   return [importsMount(imports)];
 }

@@ -76,6 +76,8 @@ export interface Mount {
   readonly routes: readonly Route[];
   /** Callers without credentials from this machine itself are taken for this role. Default: none. */
   readonly anonymous?: Role | undefined;
+  /** What it adds to `/metrics`, in the text format. */
+  readonly metrics?: (() => Promise<string>) | undefined;
 }
 
 export function route<Query extends z.ZodType | null, Body extends z.ZodType | null>(

@@ -96,8 +96,18 @@ export const systemRoutes = [
         throw error;
       });
       const text = await services.metrics.text(snapshot, caller, services.now());
+      // What batteries add is not by scope; one that fails hides nothing else.
+      const mounts = caller.queues === null ? (services.options.mounts ?? []) : [];
+      const added = await Promise.all(
+        mounts.map(async ({ name, metrics }) => {
+          const part = metrics?.().catch((error: unknown) => {
+            services.logger.warn(`the mount ${name} gave no metrics`, { error });
+          });
+          return (await part) ?? "";
+        }),
+      );
       const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
-      return new Response(text, { headers });
+      return new Response(text + added.join(""), { headers });
     },
   }),
   route({
@@ -171,16 +181,22 @@ export const systemRoutes = [
       role: "viewer",
       scope: "own",
       audit: null,
-      query: null,
+      query: z.strictObject({
+        schemas: z
+          .boolean()
+          .optional()
+          .meta({ description: "true: with the JSON schemas of payloads, where they can be had" }),
+      }),
     },
     ...{ body: null, summary: "The job types that this process and live workers know." },
     answer: list(
       z.strictObject({
         ...{ type: z.string(), queue: z.string().nullable(), isHandled: z.boolean() },
         ...{ hasSchema: z.boolean(), maxAttempts: count.nullable(), mayEnqueue: z.boolean() },
+        schema: z.looseObject({}).nullable(),
       }),
     ),
-    async run({ hf, caller, services }) {
+    async run({ hf, caller, services, query }) {
       const { enqueue } = services.options;
       const known = hf.tools.types();
       const workers = await hf.workers.list();
@@ -190,13 +206,14 @@ export const systemRoutes = [
       const own = known.map(({ type, queue, isHandled, hasSchema, maxAttempts }) => ({
         ...{ type, queue, hasSchema, maxAttempts, mayEnqueue: may(type, true) },
         isHandled: isHandled || handled.has(type),
+        schema: query.schemas === true ? hf.tools.payloadSchema(type) : null,
       }));
       const names = new Set(known.map(({ type }) => type));
       const others = [...handled]
         .filter((type) => !names.has(type))
         .map((type) => ({
           ...{ type, queue: null, isHandled: true, hasSchema: false, maxAttempts: null },
-          mayEnqueue: may(type, false),
+          ...{ mayEnqueue: may(type, false), schema: null },
         }));
       const items = [...own, ...others].filter(({ queue }) => sees(caller, queue));
       return { items, nextCursor: null };

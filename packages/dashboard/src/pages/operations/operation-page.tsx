@@ -11,7 +11,7 @@ import { useLoad } from "../../state/use-load.ts";
 import { cliText, curlText } from "../../text/copy-as.ts";
 import { printExact } from "../../text/exact-json.ts";
 import { count, plural } from "../../text/numbers.ts";
-import { OperationTag } from "./operations-page.tsx";
+import { OperationTag } from "./operation-tag.tsx";
 
 const ENDED: readonly Operation["state"][] = ["finished", "aborted", "stopped"];
 

@@ -4,7 +4,7 @@ import type { Operation } from "../../api/types.ts";
 import { Panel } from "../../components/panel.tsx";
 import { Content, Empty } from "../../components/states.tsx";
 import { Table, type Column } from "../../components/table.tsx";
-import { Tag, Time, type Tone } from "../../components/texts.tsx";
+import { Time } from "../../components/texts.tsx";
 import { href } from "../../state/router.ts";
 import { useMay, useMe } from "../../state/session.ts";
 import { useLoad } from "../../state/use-load.ts";
@@ -12,15 +12,7 @@ import { count } from "../../text/numbers.ts";
 import type { PageProps } from "../pages.ts";
 import { eraseByForm } from "./erase-form.ts";
 import { OperationPage } from "./operation-page.tsx";
-
-const TONES: Readonly<Record<Operation["state"], Tone>> = {
-  ...{ planned: "idle", running: "wait", settling: "wait", paused: "warn" },
-  ...{ finished: "ok", aborted: "idle", stopped: "bad" },
-};
-
-export function OperationTag({ state }: Pick<Operation, "state">) {
-  return <Tag tone={TONES[state]}>{state}</Tag>;
-}
+import { OperationTag } from "./operation-tag.tsx";
 
 export function OperationsPage({ path }: PageProps) {
   const [id] = path;

@@ -16,7 +16,7 @@ import { printExact } from "../../text/exact-json.ts";
 import { count } from "../../text/numbers.ts";
 import { duration } from "../../text/times.ts";
 import { setScheduleByForm } from "./schedule-form.ts";
-import { RunTag, ruleWords, StandingTag } from "./schedules-page.tsx";
+import { RunTag, ruleWords, StandingTag } from "./schedule-words.tsx";
 
 const PER_PAGE = 50;
 

@@ -1,45 +1,21 @@
 /** What fires when: in words, with the next tick and what became of the last one. */
 import { api } from "../../api/client.ts";
-import type { Run, Schedule } from "../../api/types.ts";
+import type { Schedule } from "../../api/types.ts";
 import { Pager } from "../../components/pager.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { Content, Empty } from "../../components/states.tsx";
 import { Table, type Column } from "../../components/table.tsx";
-import { Relative, Tag, type Tone } from "../../components/texts.tsx";
+import { Relative } from "../../components/texts.tsx";
 import { href, useParam } from "../../state/router.ts";
 import { useMay, useMe } from "../../state/session.ts";
 import { useLoad } from "../../state/use-load.ts";
-import { cronWords } from "../../text/cron-words.ts";
 import { count, plural } from "../../text/numbers.ts";
-import { duration } from "../../text/times.ts";
 import type { PageProps } from "../pages.ts";
 import { setScheduleByForm } from "./schedule-form.ts";
 import { SchedulePage } from "./schedule-page.tsx";
+import { ruleWords, RunTag, StandingTag } from "./schedule-words.tsx";
 
 const PER_PAGE = 100;
-
-export function ruleWords({ cron, everyMs, timeZone }: Schedule): string {
-  if (cron === null) return `every ${duration(everyMs ?? 0)}`;
-  const words = cronWords(cron) ?? cron;
-  return timeZone === null ? words : `${words}, ${timeZone}`;
-}
-
-const RUN_TONES: Readonly<Record<string, Tone>> = {
-  ...{ succeeded: "ok", dead: "bad", failed: "bad", missed: "warn", skipped: "warn" },
-  ...{ waiting: "wait", running: "wait", cancelled: "idle" },
-};
-
-/** What became of its job, or why there was none. */
-export function RunTag({ run }: { run: Run }) {
-  const words = run.state === "fired" ? (run.outcome ?? "fired") : run.state;
-  return <Tag tone={RUN_TONES[words] ?? "idle"}>{words}</Tag>;
-}
-
-export function StandingTag({ schedule }: { schedule: Schedule }) {
-  if (schedule.paused !== null) return <Tag tone="warn">paused</Tag>;
-  if (schedule.disabledAt !== null) return <Tag tone="warn">no program declares it</Tag>;
-  return null;
-}
 
 export function SchedulesPage({ path }: PageProps) {
   const [name] = path;
