@@ -13,6 +13,7 @@ import { importsMount } from "@holdfast/imports/server";
 import { createServer, type HoldfastServer } from "@holdfast/server";
 import { Holdfast } from "holdfast";
 import { sqliteStore } from "holdfast/sqlite";
+import { onlyInFull } from "../runner/tier.ts";
 
 const TOKEN = "an-admin-token-for-tests-only";
 const XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
@@ -348,3 +349,31 @@ describe("a job that came by another way", () => {
     expect(JSON.stringify(job)).toContain("was changed after its job");
   });
 });
+
+it(
+  "a hundred uploads at once are all taken, in bounded memory, and leave no file",
+  { timeout: 180_000 },
+  async (test) => {
+    onlyInFull(test);
+    const before = process.memoryUsage.rss();
+    let most = before;
+    const watch = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 10);
+    const filler = "x".repeat(200);
+    const sent = Array.from({ length: 100 }, (_, n) => {
+      const lines = Array.from({ length: 500 }, (__, at) => `u${n}-${at}@example.com,${filler}`);
+      return upload(`email,name\n${lines.join("\n")}\n`, "Customers.csv", "text/csv");
+    });
+    const answers = await Promise.all(sent);
+    clearInterval(watch);
+    expect(answers.filter(({ status }) => status !== 202)).toEqual([]);
+    for (const { json } of answers) {
+      const id = String(json.data.jobId);
+      expect(await hf.waitFor(id, { timeoutMs: 120_000 })).toMatchObject({
+        result: { inserted: 500 },
+      });
+    }
+    expect(await uploads()).toEqual([]);
+    console.log(`a hundred uploads at once took ${Math.round((most - before) / 2 ** 20)} MB more`);
+    expect(most - before).toBeLessThan(300 * 2 ** 20);
+  },
+);
