@@ -1,5 +1,5 @@
 /** Every example that a help text shows is a command that works. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../packages/cli/src/commands/all-commands.ts";
@@ -35,7 +35,13 @@ async function operationIn(hf: Holdfast, isPaused: boolean): Promise<string> {
 }
 
 /** What a person fills in, made for real. */
-const FILL_IN: Readonly<Record<string, (hf: Holdfast, command: string) => Promise<string>>> = {
+const FILL_IN: Readonly<
+  Record<string, (hf: Holdfast, command: string, folder: string) => Promise<string>>
+> = {
+  async customers(_hf, _command, folder) {
+    writeFileSync(join(folder, "customers.csv"), "email,name\nann@example.com,Ann\n");
+    return "customers.csv";
+  },
   fingerprint: async () => FINGERPRINT,
   empty: async () => "empty",
   worker: async (hf) => (await hf.work({ queues: ["elsewhere"] })).id,
@@ -105,7 +111,10 @@ for (const { name, examples, needs } of COMMANDS) {
           mkdirSync(join(terminal.folder, "empty"));
           let line = example;
           for (const [, word = ""] of example.matchAll(/\{([a-z]+)\}/g)) {
-            line = line.replace(`{${word}}`, (await FILL_IN[word]?.(hf, name)) ?? "");
+            line = line.replace(
+              `{${word}}`,
+              (await FILL_IN[word]?.(hf, name, terminal.folder)) ?? "",
+            );
           }
           const ran = await terminal.run(wordsOf(line), {
             stopWhen: (written) => /(work|serve):start/.test(written),

@@ -120,6 +120,16 @@ describe.each(TARGET_NAMES)("%s as a target", (name) => {
     expect({ ...real, dryRun: true }).toEqual(dry);
   });
 
+  it("where the earlier of two rows with one key is refused, it is told though the later counts", async () => {
+    const rows: CellValue[][] = [
+      ["early", "refused", 1, null, 1],
+      ["early", "good", 2, null, 2],
+    ];
+    const summary = await importSheet(arraySheet(COLUMNS, rows));
+    expect(summary).toMatchObject({ totalRows: 2, inserted: 1, updated: 0, failed: 1 });
+    expect(summary.errors.map(({ row: at }) => at)).toEqual([2]);
+  });
+
   it("where the later of two rows with one key is refused, the earlier counts", async () => {
     const rows: CellValue[][] = [
       ["pair", "good", 1, null, 1],

@@ -15,7 +15,7 @@ import { publishedManifest, writePackageFiles } from "../../scripts/package-file
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const LIBRARY = join(ROOT, "packages/holdfast");
 /** What stands beside the library: packed and installed with it. */
-const BESIDE = ["server", "crm", "pacing"];
+const BESIDE = ["server", "crm", "pacing", "imports"];
 const BROUGHT_ALONG = [
   "zod",
   "hono",
@@ -23,6 +23,11 @@ const BROUGHT_ALONG = [
   "jose",
   "pg",
   "ioredis",
+  "joi",
+  "@hapi",
+  "@standard-schema",
+  "@fastify",
+  "csv-parse",
   "mongodb",
   "@types/node",
   "@types/pg",

@@ -58,6 +58,8 @@ describe("the published package", () => {
     ["@holdfast/server/classic", "classic"],
     ["@holdfast/crm", "hubspotSync"],
     ["@holdfast/crm/double", "hubspotDouble"],
+    ["@holdfast/imports", "openImports"],
+    ["@holdfast/imports/server", "importsMount"],
     ["@holdfast/pacing", "Pacing"],
     ["@holdfast/pacing/server", "pacingMount"],
   ]) {

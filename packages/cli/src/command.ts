@@ -14,7 +14,7 @@ export interface Command {
   readonly examples: readonly string[];
   readonly options?: readonly Option[];
   /** A package that may not be installed. */
-  readonly needs?: "server" | "crm";
+  readonly needs?: "server" | "crm" | "imports";
   run(cli: Cli, args: Args): Promise<ExitCode | void>;
 }
 

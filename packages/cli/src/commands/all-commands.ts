@@ -12,6 +12,7 @@ import { doctor } from "./doctor.ts";
 import { enqueue } from "./enqueue.ts";
 import { erase } from "./erase.ts";
 import { gatesForce, gatesList, gatesRemove, gatesSet } from "./gates.ts";
+import { importFile } from "./import-file.ts";
 import { init } from "./init.ts";
 import { job, jobs } from "./jobs.ts";
 import { audit, failuresList, failuresPrune } from "./ledger.ts";
@@ -62,7 +63,7 @@ export const GLOBAL_OPTIONS: readonly Option[] = [
 
 export const COMMANDS: readonly Command[] = [
   ...[init, work, serve],
-  ...[enqueue, jobs, job, why, retry, cancel, remove, erase],
+  ...[enqueue, importFile, jobs, job, why, retry, cancel, remove, erase],
   ...[queues, lines, pause, resume, limit, settings],
   ...[deadList, deadGroups, deadShow, deadReplay, deadResolve, deadIgnore, deadReopen],
   ...[deadPresets, deadSave, deadForget],

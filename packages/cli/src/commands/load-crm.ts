@@ -1,5 +1,5 @@
 /** The sync of a CRM, by its shape: a package of its own, which may not be installed. */
-import { CliError, ExitCode } from "../exit-code.ts";
+import { loadPart } from "./load-part.ts";
 
 export interface CrmFinding {
   readonly check: string;
@@ -28,12 +28,6 @@ export interface CrmModule {
 
 export const CRM = "@holdfast/crm";
 
-export async function loadCrm(): Promise<CrmModule> {
-  try {
-    return (await import(CRM)) as CrmModule;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new CliError(ExitCode.failed, `this needs the package ${CRM}: npm install ${CRM}`);
-  }
+export function loadCrm(): Promise<CrmModule> {
+  return loadPart<CrmModule>(CRM);
 }

@@ -1,6 +1,6 @@
 /** Simulations, by their shape: they are a package of its own, and may not be installed. */
 import type { Holdfast, WhyOptions } from "holdfast";
-import { CliError, ExitCode } from "../exit-code.ts";
+import { loadPart } from "./load-part.ts";
 
 export interface SimulationLike {
   readonly id: string;
@@ -54,14 +54,7 @@ const PACING = "@holdfast/pacing";
 
 /** Plans and looks; it has no handlers of records. */
 export async function loadPacing(hf: Holdfast): Promise<PacingLike> {
-  try {
-    const { Pacing } = (await import(PACING)) as {
-      readonly Pacing: new (of: Holdfast) => PacingLike;
-    };
-    return new Pacing(hf);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new CliError(ExitCode.failed, `this needs the package ${PACING}: npm install ${PACING}`);
-  }
+  type Module = { readonly Pacing: new (of: Holdfast) => PacingLike };
+  const { Pacing } = await loadPart<Module>(PACING);
+  return new Pacing(hf);
 }

@@ -1,7 +1,7 @@
 /** The server, by its shape: it is a package of its own, and may not be installed. */
 import type { Holdfast } from "holdfast";
 import type { SettingValues } from "holdfast/env";
-import { CliError, ExitCode } from "../exit-code.ts";
+import { loadPart } from "./load-part.ts";
 
 export interface TokensLike {
   list(): Promise<
@@ -57,12 +57,6 @@ export async function classicMount(values: SettingValues): Promise<unknown> {
   });
 }
 
-export async function loadServer(): Promise<ServerModule> {
-  try {
-    return (await import(SERVER)) as ServerModule;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new CliError(ExitCode.failed, `this needs the package ${SERVER}: npm install ${SERVER}`);
-  }
+export function loadServer(): Promise<ServerModule> {
+  return loadPart<ServerModule>(SERVER);
 }

@@ -4,6 +4,7 @@ import { checkFleet, checkStore } from "holdfast/doctor";
 import { hideCredentials, optionsOf } from "holdfast/env";
 import type { Command } from "../command.ts";
 import { readWhole } from "../settings/read-flags.ts";
+import { importMounts } from "./load-imports.ts";
 import { classicMount, loadServer, SERVER } from "./load-server.ts";
 import { logEvents, pinoLogger, stopped, WORK_OPTIONS } from "./work.ts";
 
@@ -40,7 +41,11 @@ export const serve: Command = {
       print: (line: string) => cli.note(line),
       ...(values.adminToken !== undefined && { auth: { adminToken: values.adminToken } }),
       ...(values.readOnly === true && { readOnly: true }),
-      ...(values.classic === true && { mounts: [await classicMount(values)], enqueue: "any" }),
+      mounts: [
+        ...(values.classic === true ? [await classicMount(values)] : []),
+        ...(await importMounts(hf)),
+      ],
+      ...(values.classic === true && { enqueue: "any" }),
       doctor: () => findings(hf, url),
     });
     cli.closeLater(() => server.close());

@@ -6,7 +6,7 @@ import { columnsOf, type Columns } from "../columns.ts";
 import type { ImportDefinition } from "../define-import.ts";
 import { ImportRejectedError } from "../errors.ts";
 import type { ReadOptions, Sheet } from "../read/sheet.ts";
-import { keyText } from "../targets/one-per-key.ts";
+import { keyText } from "../targets/batch-rows.ts";
 import type { ImportState, RowError, TargetRow } from "../targets/target.ts";
 import { fitErrors, MOST_WARNINGS, type ImportSummary } from "./import-summary.ts";
 import { KeyIndex } from "./key-index.ts";

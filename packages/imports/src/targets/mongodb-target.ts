@@ -7,7 +7,7 @@ import { InvalidOptionError } from "holdfast";
 import { ImportTargetError } from "../errors.ts";
 import { checkOptions, checkText } from "../option-checks.ts";
 import { cleanReason } from "../schema/row-schema.ts";
-import { byRow, keyText, onePerKey, present } from "./one-per-key.ts";
+import { byRow, keyText, present } from "./batch-rows.ts";
 import {
   isDbLike,
   isDuplicateKey,
@@ -153,18 +153,17 @@ async function writeInTransaction(
   const seen = new Set<number>();
   for (;;) {
     const rows = batch.rows.filter(({ row }) => !refused.has(row));
-    const unique = onePerKey(rows);
     try {
       return await session.withTransaction(async () => {
-        const { upsertedCount } = await put(collection, unique, { session, ordered: true });
+        const { upsertedCount } = await put(collection, rows, { session });
         const answer = answerOf(batch, refused, upsertedCount);
         await progress.advance(batch, answer, { session });
         return answer;
       });
     } catch (error) {
       const [fault] = rowFaultsOf(error);
-      if (!fault || !unique[fault.at]) throw error;
-      refuse(fault, unique, { refused, seen });
+      if (!fault || !rows[fault.at]) throw error;
+      refuse(fault, rows, { refused, seen });
     }
   }
 }
@@ -173,25 +172,27 @@ async function writeWithPlan(
   { rows: collection, progress }: Place,
   batch: Batch,
 ): Promise<BatchAnswer> {
-  const keys = onePerKey(batch.rows).map(({ key }) => key);
+  const keys = batch.rows.map(({ key }) => key);
   const there = await existingIn(collection, keys);
-  const absent = keys.filter((_, at) => there[at] !== true).map(keyText);
-  const fresh = new Set(await progress.plan(batch, absent));
+  const absent = new Set(keys.filter((_, at) => there[at] !== true).map(keyText));
+  const fresh = new Set(await progress.plan(batch, [...absent]));
   const refused = new Map<number, string>();
   const seen = new Set<number>();
   for (;;) {
     const rows = batch.rows.filter(({ row }) => !refused.has(row));
-    const unique = onePerKey(rows);
     try {
-      await put(collection, unique, { ordered: false });
-      const inserted = unique.filter(({ key }) => fresh.has(keyText(key))).length;
-      const answer = answerOf(batch, refused, inserted);
+      await put(collection, rows, {});
+      const inserted = [...new Set(rows.map(({ key }) => keyText(key)))].filter((key) =>
+        fresh.has(key),
+      );
+      const answer = answerOf(batch, refused, inserted.length);
       await progress.advance(batch, answer);
       return answer;
     } catch (error) {
-      const faults = rowFaultsOf(error);
-      if (faults.length === 0) throw error;
-      for (const fault of faults) refuse(fault, unique, { refused, seen });
+      // It ends with the first row that is refused; what was written before it is written once more.
+      const [fault] = rowFaultsOf(error);
+      if (!fault || !rows[fault.at]) throw error;
+      refuse(fault, rows, { refused, seen });
     }
   }
 }
@@ -238,7 +239,8 @@ async function put(
       },
     };
   });
-  return collection.bulkWrite(operations as never[], options);
+  // In their order: of two rows with one key the later wins.
+  return collection.bulkWrite(operations as never[], { ...options, ordered: true });
 }
 
 /** Values only: no operator comes in by a cell. */

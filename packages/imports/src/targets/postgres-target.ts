@@ -6,7 +6,7 @@ import { InvalidOptionError } from "holdfast";
 import { ImportOvertakenError, ImportTargetError } from "../errors.ts";
 import { checkOptions, checkText } from "../option-checks.ts";
 import { cleanReason } from "../schema/row-schema.ts";
-import { byFields, byRow, onePerKey, present } from "./one-per-key.ts";
+import { byFields, byRow, present, roundsOf } from "./batch-rows.ts";
 import {
   codeOf,
   isRowFault,
@@ -193,8 +193,8 @@ class PostgresTarget implements ImportTarget {
     await client.query("SAVEPOINT batch");
     try {
       let inserted = 0;
-      for (const set of byFields(onePerKey(rows)).values())
-        inserted += await this.#put(client, set);
+      const sets = roundsOf(rows).flatMap((round) => [...byFields(round).values()]);
+      for (const set of sets) inserted += await this.#put(client, set);
       return { inserted, refused: [] };
     } catch (error) {
       if (!isRowFault(error)) throw error;

@@ -7,7 +7,7 @@ import { InvalidOptionError } from "holdfast";
 import { ImportOvertakenError, ImportTargetError } from "../errors.ts";
 import { checkOptions, checkText } from "../option-checks.ts";
 import { cleanReason } from "../schema/row-schema.ts";
-import { byRow, present } from "./one-per-key.ts";
+import { byRow, present } from "./batch-rows.ts";
 import { checkTable, columnNamer, quoted, type ColumnNames } from "./sql-names.ts";
 import { sqliteProgress } from "./sqlite-progress.ts";
 import {

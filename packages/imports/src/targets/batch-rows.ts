@@ -1,17 +1,22 @@
-/**
- * The rows of a batch, one for each key. Of two with one key the later wins, and what its cells leave out stays as
- * the earlier said: the same as if one had been written after the other.
- */
+/** The rows of a batch, as statements take them: no key twice in one, and all with the same fields. */
 import type { RowKey, TargetRow } from "./target.ts";
 
-export function onePerKey(rows: readonly TargetRow[]): readonly TargetRow[] {
-  const last = new Map<string, TargetRow>();
+/**
+ * One statement cannot write a key twice: first all first rows of a key, then the second ones, and so on. For each
+ * key that is the order of the sheet, so that a row which the target refuses is the same wherever a batch ends.
+ */
+export function roundsOf(rows: readonly TargetRow[]): readonly (readonly TargetRow[])[] {
+  const seen = new Map<string, number>();
+  const rounds: TargetRow[][] = [];
   for (const one of rows) {
     const text = keyText(one.key);
-    const before = last.get(text);
-    last.set(text, before ? { ...one, values: { ...before.values, ...present(one.values) } } : one);
+    const at = seen.get(text) ?? 0;
+    seen.set(text, at + 1);
+    const round = rounds[at];
+    if (round) round.push(one);
+    else rounds.push([one]);
   }
-  return last.size === rows.length ? rows : [...last.values()];
+  return rounds;
 }
 
 /** Equal for equal keys, whatever the order of their fields is. */
