@@ -198,7 +198,7 @@ it("the completion of bash knows commands, those below them, and options", async
     return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim();
   };
   expect(ask(["holdfast", "que"])).toBe("queues");
-  expect(ask(["holdfast", "dead", "re"])).toBe("replay resolve");
+  expect(ask(["holdfast", "dead", "re"])).toBe("replay resolve reopen");
   expect(ask(["holdfast", "dead", "replay", "--per-s"])).toBe("--per-second");
   expect(ask(["holdfast", "jobs", "--st"])).toBe("--status");
 });

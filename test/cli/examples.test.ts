@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../packages/cli/src/commands/all-commands.ts";
 import { ensureHubSpot, HubSpotClient } from "../../packages/crm/src/index.ts";
 import { hubspotDouble } from "../../packages/crm/src/double/index.ts";
-import { Holdfast } from "../../packages/holdfast/src/index.ts";
-import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
+import type { Holdfast } from "../../packages/holdfast/src/index.ts";
+import { Pacing } from "../../packages/pacing/src/index.ts";
 import { Tokens } from "../../packages/server/src/index.ts";
 import { FINGERPRINT, holdfastOn, makeSeed, useSeed } from "./seeded-store.ts";
 import { Terminal } from "./terminal.ts";
@@ -34,12 +34,6 @@ async function operationIn(hf: Holdfast, isPaused: boolean): Promise<string> {
   return operation.id;
 }
 
-/** By their shape, as the command line knows them. */
-interface Parts {
-  readonly gates: { set(name: string, options: object): Promise<void> };
-  readonly locks: { list(): Promise<{ readonly locks: readonly { readonly id: string }[] }> };
-}
-
 /** What a person fills in, made for real. */
 const FILL_IN: Readonly<Record<string, (hf: Holdfast, command: string) => Promise<string>>> = {
   fingerprint: async () => FINGERPRINT,
@@ -57,8 +51,19 @@ const FILL_IN: Readonly<Record<string, (hf: Holdfast, command: string) => Promis
     if (command === "schedules resume") await hf.schedules.pause("nightly");
     return "nightly";
   },
+  async preset(hf) {
+    await hf.deadLetters.presets.save("nightly", { category: "network" });
+    return "nightly";
+  },
+  async simulation(hf, command) {
+    const pacing = new Pacing(hf);
+    await pacing.create({ id: "load", records: 20, durationMs: 3_600_000 });
+    await pacing.start("load");
+    if (command === "sim resume") await pacing.pause("load");
+    return "load";
+  },
   async gate(hf) {
-    await (hf as unknown as Parts).gates.set("hubspot", { queue: "mail", cooldown: true });
+    await hf.gates.set("hubspot", { queue: "mail", cooldown: true });
     return "hubspot";
   },
   async lock(hf) {
@@ -69,25 +74,10 @@ const FILL_IN: Readonly<Record<string, (hf: Holdfast, command: string) => Promis
     await hf.work({ queues: ["locked"] });
     const { id } = await once.enqueue({ companyId: "ann" });
     await hf.waitFor(id);
-    const { locks } = await (hf as unknown as Parts).locks.list();
+    const { locks } = await hf.locks.list();
     return locks[0]?.id ?? "none";
   },
 };
-
-/** Is the part of the library, or the package, there that a command is about? */
-async function hasPart(part: string): Promise<boolean> {
-  if (part === "server") {
-    const server = "@holdfast/server";
-    return import(server).then(
-      () => true,
-      () => false,
-    );
-  }
-  if (part === "crm") return true;
-  const hf = new Holdfast({ store: memoryStore() });
-  await hf.close();
-  return part in hf;
-}
 
 /** A portal in which a check finds everything, and one in which there is something to make. */
 async function localHubSpot(command: string) {
@@ -106,9 +96,7 @@ for (const { name, examples, needs } of COMMANDS) {
     });
 
     for (const example of examples) {
-      it(example, async (context) => {
-        const isThere = needs === undefined || (await hasPart(needs));
-        context.skip(!isThere, `there is no ${needs ?? ""} here yet`);
+      it(example, async () => {
         const terminal = await Terminal.open();
         const file = useSeed(seed.folder, terminal.folder);
         const hf = holdfastOn(file);

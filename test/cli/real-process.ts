@@ -13,9 +13,14 @@ export interface RealProcess {
   wrote(words: string): Promise<void>;
 }
 
-export function startCli(argv: readonly string[], cwd: string): RealProcess {
+export function startCli(
+  argv: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): RealProcess {
   const child = spawn(process.execPath, ["--conditions=@holdfast/source", BIN, ...argv], {
     cwd,
+    env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const written = { out: "", err: "" };

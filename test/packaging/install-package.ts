@@ -15,7 +15,7 @@ import { publishedManifest, writePackageFiles } from "../../scripts/package-file
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const LIBRARY = join(ROOT, "packages/holdfast");
 /** What stands beside the library: packed and installed with it. */
-const BESIDE = ["server", "crm"];
+const BESIDE = ["server", "crm", "pacing"];
 const BROUGHT_ALONG = [
   "zod",
   "hono",
@@ -118,7 +118,10 @@ async function installBeside(
         ...{ rootDir: join(own, "src"), outDir: join(home, "dist") },
         typeRoots: [join(ROOT, "node_modules/@types")],
         // The library as it was just built, not what an earlier build has left.
-        paths: { holdfast: [join(at.staged, "dist/index.d.ts")] },
+        paths: {
+          holdfast: [join(at.staged, "dist/index.d.ts")],
+          "@holdfast/server": [join(at.folder, "node_modules/@holdfast/server/dist/index.d.ts")],
+        },
       },
       include: [join(own, "src")],
       exclude: [join(own, "src/**/*.test.ts")],

@@ -58,6 +58,8 @@ describe("the published package", () => {
     ["@holdfast/server/classic", "classic"],
     ["@holdfast/crm", "hubspotSync"],
     ["@holdfast/crm/double", "hubspotDouble"],
+    ["@holdfast/pacing", "Pacing"],
+    ["@holdfast/pacing/server", "pacingMount"],
   ]) {
     it(`${entry} can be imported and required beside it`, async () => {
       const ran = await installed.node([

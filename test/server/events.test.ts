@@ -1,20 +1,8 @@
 /** Server-sent events: one read for all, bounded for each, resumable. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeEvent, EventClient } from "../../packages/server/src/events/event-client.ts";
+import { listenTo, parsedEvents } from "./listen-events.ts";
 import { ADMIN_TOKEN, serve, type Served } from "./served.ts";
-
-interface Heard {
-  readonly id: string;
-  readonly name: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- what a server sends is read as it comes
-  readonly data: any;
-}
-
-interface Ear {
-  /** The next event of this name. */
-  next(name: string): Promise<Heard>;
-  close(): void;
-}
 
 describe("events", () => {
   let served: Served;
@@ -26,25 +14,8 @@ describe("events", () => {
   });
   afterAll(() => served?.close());
 
-  async function listen(path: string, headers: Record<string, string> = {}): Promise<Ear> {
-    const abort = new AbortController();
-    const answer = await fetch(`${served.url}/api/v1/events${path}`, {
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, ...headers },
-      signal: abort.signal,
-    });
-    expect(answer.headers.get("content-type")).toContain("text/event-stream");
-    const heard = parsed(answer.body as ReadableStream<Uint8Array>);
-    return {
-      async next(name) {
-        for (;;) {
-          const { value, done } = await heard.next();
-          if (done) throw new Error(`it ended before ${name} came`);
-          if (value.name === name) return value;
-        }
-      },
-      close: () => abort.abort(),
-    };
-  }
+  const listen = (path: string, headers: Record<string, string> = {}) =>
+    listenTo(served.url, path, headers);
 
   it("an overview comes each second, and many listeners cost one read", async () => {
     const { hf } = served;
@@ -89,7 +60,7 @@ describe("events", () => {
       client.send(encodeEvent(`a.${n}`, "jobs", { n }));
     }
     expect(client.waiting).toBeLessThanOrEqual(201);
-    const heard = parsed(client.stream);
+    const heard = parsedEvents(client.stream);
     let isTold = false;
     for (let n = 0; n < 201 && !isTold; n += 1)
       isTold = (await heard.next()).value?.name === "reset";
@@ -109,22 +80,3 @@ describe("events", () => {
     await closed;
   });
 });
-
-async function* parsed(stream: ReadableStream<Uint8Array>): AsyncGenerator<Heard, undefined> {
-  let text = "";
-  const decoder = new TextDecoder();
-  for await (const part of stream) {
-    text += decoder.decode(part, { stream: true });
-    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
-      const block = text.slice(0, end);
-      text = text.slice(end + 2);
-      const field = (name: string) =>
-        block
-          .split("\n")
-          .find((line) => line.startsWith(`${name}: `))
-          ?.slice(name.length + 2);
-      const name = field("event");
-      if (name) yield { id: field("id") ?? "", name, data: JSON.parse(field("data") ?? "null") };
-    }
-  }
-}

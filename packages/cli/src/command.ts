@@ -13,8 +13,8 @@ export interface Command {
   /** Each one runs as it is written, after `holdfast `. */
   readonly examples: readonly string[];
   readonly options?: readonly Option[];
-  /** A part that may not be installed: of the library, or the server. */
-  readonly needs?: "locks" | "schedules" | "gates" | "stats" | "why" | "server" | "crm";
+  /** A package that may not be installed. */
+  readonly needs?: "server" | "crm";
   run(cli: Cli, args: Args): Promise<ExitCode | void>;
 }
 

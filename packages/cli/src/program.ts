@@ -1,5 +1,10 @@
 /** From the commands to a parser. What is typed wrong is answered with the nearest right word. */
-import { Command as Parser, CommanderError, Option as ParserOption } from "commander";
+import {
+  Command as Parser,
+  CommanderError,
+  InvalidArgumentError,
+  Option as ParserOption,
+} from "commander";
 import { Cli, type Flags } from "./cli.ts";
 import type { Command, Option } from "./command.ts";
 import { COMMANDS, GLOBAL_OPTIONS, GROUPS } from "./commands/all-commands.ts";
@@ -83,11 +88,14 @@ function makeGroup(program: Parser, name: string): Parser {
 function optionOf({ flags, about, choices, repeats, read }: Option): ParserOption {
   const option = new ParserOption(flags, about);
   if (choices) option.choices(choices);
+  const isChoice = (value: string) => choices === undefined || choices.includes(value);
   if (repeats) {
-    option.argParser((value: string, before: unknown) => [
-      ...(Array.isArray(before) ? before : []),
-      read ? read(value) : value,
-    ]);
+    option.argParser((value: string, before: unknown) => {
+      if (!isChoice(value)) {
+        throw new InvalidArgumentError(`Allowed choices are ${choices?.join(", ")}.`);
+      }
+      return [...(Array.isArray(before) ? before : []), read ? read(value) : value];
+    });
   } else if (read) option.argParser((value: string) => read(value));
   return option;
 }

@@ -10,7 +10,7 @@ import { carryOut } from "./bulk.ts";
 import { jobColumns, jobWords, lookAtJob, moreWords, noJob } from "./jobs.ts";
 import { CATEGORIES, CURSOR, DRY_RUN, LIMIT, pageOf, WHY, YES } from "./shared-options.ts";
 
-const DEAD: readonly Option[] = [
+export const DEAD: readonly Option[] = [
   { flags: "-q, --queue <name>", about: "of this queue" },
   { flags: "-t, --type <type>", about: "of this type" },
   { flags: "-g, --group <group>", about: "of this group" },
@@ -22,7 +22,7 @@ const DEAD: readonly Option[] = [
 ];
 const WORDS = ["queue", "type", "group", "tag", "category", "fingerprint", "text"];
 
-function deadFilter(flags: Flags): DeadLettersQuery {
+export function deadFilter(flags: Flags): DeadLettersQuery {
   const words = WORDS.flatMap((word) => (flags[word] === undefined ? [] : [[word, flags[word]]]));
   const since = flags["since"] as Date | undefined;
   return { ...Object.fromEntries(words), ...(since !== undefined && { from: since }) };
@@ -179,6 +179,20 @@ export const deadIgnore: Command = {
       ...(until !== undefined && { untilPerHour: until }),
     });
     cli.print({ fingerprint, state: "ignored" }, () => "It is ignored.");
+  },
+};
+
+export const deadReopen: Command = {
+  name: "dead reopen",
+  args: "<fingerprint>",
+  summary: "shows a fault again, as if nothing had been decided",
+  examples: ["dead reopen {fingerprint}"],
+  options: WHY,
+  async run(cli, { args: [fingerprint] }) {
+    const hf = await cli.open();
+    await mustBeFault(hf, String(fingerprint));
+    await hf.deadLetters.reopen(String(fingerprint), cli.why);
+    cli.print({ fingerprint, state: "open" }, () => "It is open again.");
   },
 };
 

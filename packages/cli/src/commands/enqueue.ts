@@ -27,7 +27,11 @@ export const enqueue: Command = {
     { flags: "--max-attempts <n>", about: "attempts in all", read: readWhole },
     { flags: "--tag <tag>", about: "a tag; may be repeated", repeats: true },
     { flags: "--jobs <file>", about: "the module that defines the jobs: checks the payload" },
-    { flags: "--wait [duration]", about: "wait for its end, and say how it ended" },
+    {
+      flags: "--wait [duration]",
+      about: "wait for its end, and say how it ended",
+      read: readDuration,
+    },
   ],
   async run(cli, { args: [type, given] }) {
     const { flags } = cli;
@@ -43,7 +47,7 @@ export const enqueue: Command = {
     if (flags["wait"] === undefined) {
       return cli.print({ id, status }, () => `${status} ${clean(id)}`);
     }
-    const patience = typeof flags["wait"] === "string" ? readDuration(flags["wait"]) : 60_000;
+    const patience = typeof flags["wait"] === "number" ? flags["wait"] : 60_000;
     const ended = await hf.waitFor(id, { timeoutMs: patience });
     cli.print(ended, () => {
       if (ended.status === "succeeded") return `succeeded ${safeJson(ended.result)}`;
@@ -66,7 +70,7 @@ function optionsOf(flags: Flags): EnqueueOptions {
 }
 
 /** A job in a queue that no worker of its type leases would wait for ever. */
-async function queueOf(cli: Cli, hf: Holdfast, type: string): Promise<{ queue?: string }> {
+export async function queueOf(cli: Cli, hf: Holdfast, type: string): Promise<{ queue?: string }> {
   const { values } = await cli.settings();
   if (values.jobs !== undefined) return {};
   const workers = (await hf.workers.list()).filter(({ types }) => types.includes(type));

@@ -1,5 +1,6 @@
 /** The server, by its shape: it is a package of its own, and may not be installed. */
 import type { Holdfast } from "holdfast";
+import type { SettingValues } from "holdfast/env";
 import { CliError, ExitCode } from "../exit-code.ts";
 
 export interface TokensLike {
@@ -41,6 +42,20 @@ export interface ServerModule {
 }
 
 export const SERVER = "@holdfast/server";
+
+/** The endpoints of the systems that people come from, set as their own variables say. */
+export async function classicMount(values: SettingValues): Promise<unknown> {
+  const module = (await import(`${SERVER}/classic`)) as {
+    classic(options: Readonly<Record<string, unknown>>): unknown;
+  };
+  const { queues, classicAnonymous, deadRetentionDays, resilient } = values;
+  return module.classic({
+    ...(queues !== undefined && { queue: queues[0] }),
+    ...(classicAnonymous !== undefined && { anonymous: classicAnonymous }),
+    ...(deadRetentionDays !== undefined && { retentionDays: deadRetentionDays }),
+    ...(resilient !== undefined && { resilientMode: resilient }),
+  });
+}
 
 export async function loadServer(): Promise<ServerModule> {
   try {

@@ -4,7 +4,7 @@ import { checkFleet, checkStore } from "holdfast/doctor";
 import { hideCredentials, optionsOf } from "holdfast/env";
 import type { Command } from "../command.ts";
 import { readWhole } from "../settings/read-flags.ts";
-import { loadServer, SERVER } from "./load-server.ts";
+import { classicMount, loadServer, SERVER } from "./load-server.ts";
 import { logEvents, pinoLogger, stopped, WORK_OPTIONS } from "./work.ts";
 
 export const serve: Command = {
@@ -17,6 +17,12 @@ export const serve: Command = {
     { flags: "--port <n>", about: "default 4680; 0: any that is free", read: readWhole },
     { flags: "--host <address>", about: "default 127.0.0.1" },
     { flags: "--read-only", about: "refuse every write" },
+    { flags: "--classic", about: "also the endpoints of the systems that people come from" },
+    {
+      flags: "--classic-anonymous <role>",
+      about: "whom callers of those without a token are taken for, on this machine",
+      choices: ["viewer", "operator", "admin"],
+    },
     { flags: "--work", about: "run a worker in this process, too" },
     { flags: "--jobs <file>", about: "the module that defines the jobs" },
     ...WORK_OPTIONS,
@@ -34,6 +40,7 @@ export const serve: Command = {
       print: (line: string) => cli.note(line),
       ...(values.adminToken !== undefined && { auth: { adminToken: values.adminToken } }),
       ...(values.readOnly === true && { readOnly: true }),
+      ...(values.classic === true && { mounts: [await classicMount(values)], enqueue: "any" }),
       doctor: () => findings(hf, url),
     });
     cli.closeLater(() => server.close());

@@ -14,6 +14,26 @@ export function readDuration(text: string): number {
   throw new InvalidArgumentError("It takes a duration such as 90s, 5m, 2h or 3d.");
 }
 
+export interface ReadRate {
+  readonly limit: number;
+  readonly perMs: number;
+  readonly burst?: number;
+}
+
+const RATE = /^(\d+)\/((?:\d+(?:\.\d+)?)?(?:ms|s|m|h|d))(?:\+(\d+))?$/;
+
+/** `80/10s`, `5/s`; `80/10s+20` lets 20 more go at once after a quiet time. */
+export function readRate(text: string): ReadRate {
+  const [, limit, per = "", burst] = RATE.exec(text.trim()) ?? [];
+  if (limit === undefined) {
+    throw new InvalidArgumentError(
+      "It takes so many in so long, such as 80/10s or 5/s; 80/10s+20 lets 20 more go at once.",
+    );
+  }
+  const perMs = readDuration(/^\d/.test(per) ? per : `1${per}`);
+  return { limit: Number(limit), perMs, ...(burst !== undefined && { burst: Number(burst) }) };
+}
+
 /** A date, or how long ago. */
 export function readSince(text: string): Date {
   if (DURATION.test(text.trim())) return new Date(Date.now() - readDuration(text));

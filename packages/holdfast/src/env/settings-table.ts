@@ -69,6 +69,14 @@ export const SETTINGS = {
     theirs: "`ai-cfo-jobs`",
     ours: "the queues of all handlers; `default` for the classic routes",
   },
+  shards: {
+    kind: { is: "list" },
+    env: ["HOLDFAST_SHARD_INDEX", "SIMCRM_SHARD_INDEX"],
+    for: "library",
+    sets: "`shards` of `work`: of queues that have shards, only these",
+    theirs: "none",
+    ours: "all of them",
+  },
   concurrency: {
     kind: { ...WHOLE, min: 1, max: 10_000 },
     env: ["HOLDFAST_CONCURRENCY", "WORKER_CONCURRENCY", "QUEUE_CONCURRENCY"],
@@ -196,6 +204,20 @@ export const SETTINGS = {
     for: "server",
     sets: "`serve` refuses every write",
     ours: "false",
+  },
+  classic: {
+    kind: { is: "yes or no" },
+    env: ["HOLDFAST_CLASSIC"],
+    for: "server",
+    sets: "`serve` also answers on the endpoints of the systems that people come from",
+    ours: "false",
+  },
+  classicAnonymous: {
+    kind: { is: "one of", words: ["viewer", "operator", "admin"] },
+    env: ["HOLDFAST_CLASSIC_ANONYMOUS"],
+    for: "server",
+    sets: "the role of callers of those endpoints without a token, from this machine only",
+    ours: "none: they need a token",
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 

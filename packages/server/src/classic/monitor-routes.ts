@@ -1,7 +1,6 @@
 /** Systems 3 and 4: health, the summary of dead letters, stats and the monitor. */
 import type { Holdfast, JobListing } from "holdfast";
 import { z } from "zod";
-import { featureOf } from "../routes/features.ts";
 import { route, type Route } from "../routes/route.ts";
 import { listingView } from "../routes/views.ts";
 import { count, defined, instant, name } from "../routes/words.ts";
@@ -75,7 +74,7 @@ export function monitorRoutes(): readonly Route[] {
           { waiting: ready, delayed, active: processing },
         ]);
         const { total = 0, byCategory = {} } = dead ?? {};
-        const gates = (await featureOf(hf, "gates")?.list()) ?? [];
+        const gates = await hf.gates.list();
         const cooling = gates.flatMap(({ cooldownUntil }) => cooldownUntil?.getTime() ?? []);
         const limiter = gates.map(({ name, tokens }) => [name, { tokens }] as const);
         return {

@@ -3,17 +3,18 @@
  * of them; job changes and operations are read once as well, and only if a listener wants them. An event has an
  * id; a listener that comes back with the last one it saw gets what it missed, as long as that is remembered.
  */
-import type { Holdfast, Logger, OperationView } from "holdfast";
+import type { Alert, Holdfast, Logger, OperationView } from "holdfast";
 import { sees, type Caller } from "../auth/caller.ts";
 import { HttpError, tooMany } from "../http/http-error.ts";
 import { isStoreAway } from "../http/error-answer.ts";
 import { overviewFor, type OverviewReader } from "../overview.ts";
 import { randomText } from "../auth/hash.ts";
-import { featureOf, type AlertSeen } from "../routes/features.ts";
 import { encodeEvent, EventClient, type StreamEvent } from "./event-client.ts";
 import { JobChanges, type JobChange } from "./job-changes.ts";
 
 const TICK_MS = 1_000;
+/** A store that has not answered by then is away, for people who look. */
+const LATE_MS = 5_000;
 const BEAT_EVERY = 15;
 const ALERTS_EVERY = 5;
 const MOST_REMEMBERED = 500;
@@ -62,6 +63,8 @@ export class EventHub {
   #isAway = false;
   #timer: NodeJS.Timeout | null = null;
   #ticks = 0;
+  #looks = 0;
+  #isLooking = false;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -124,28 +127,42 @@ export class EventHub {
     }
   }
 
+  /** Beats go on while a read takes long: a stream that says nothing is cut by proxies. */
   #tick(): void {
-    const work = this.#look().catch((error: unknown) => {
-      if (!isStoreAway(error)) this.#options.logger.error("listeners could not be told", { error });
-      this.#noteAway(true);
-    });
+    this.#ticks += 1;
+    if (this.#ticks % BEAT_EVERY === 0) for (const client of this.#clients.keys()) client.beat();
+    // A read that takes longer than a second is waited for: never two at once.
+    if (!this.#isLooking) void this.#lookInTime();
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      // A read that takes longer than a second is waited for: never two at once.
-      void work.then(() => {
-        if (this.#clients.size > 0 && this.#timer === null) this.#tick();
-      });
+      if (this.#clients.size > 0) this.#tick();
     }, TICK_MS);
     this.#timer.unref();
   }
 
+  async #lookInTime(): Promise<void> {
+    this.#isLooking = true;
+    const late = setTimeout(() => this.#noteAway(true), LATE_MS);
+    late.unref();
+    try {
+      await this.#look();
+    } catch (error) {
+      const isNews = !this.#isAway && !isStoreAway(error);
+      if (isNews) this.#options.logger.error("listeners could not be told", { error });
+      this.#noteAway(true);
+    } finally {
+      clearTimeout(late);
+      this.#isLooking = false;
+    }
+  }
+
   async #look(): Promise<void> {
     const { hf, overview } = this.#options;
-    this.#ticks += 1;
+    this.#looks += 1;
     const snapshot = await overview.read();
     this.#noteAway(false);
     this.#noteOperations(snapshot.operations);
-    if (this.#ticks % ALERTS_EVERY === 1) await this.#noteAlerts();
+    if (this.#looks % ALERTS_EVERY === 1) await this.#noteAlerts();
     if ([...this.#clients.values()].some(({ jobs }) => jobs !== null)) {
       const { changes, isCut } = await this.#changes.look();
       if (changes.length > 0) this.#publish("jobs", { items: changes, isCut });
@@ -161,7 +178,6 @@ export class EventHub {
       if (!event)
         made.set(scope, (event = encodeEvent(id, "overview", overviewFor(hf, snapshot, caller))));
       client.send(event);
-      if (this.#ticks % BEAT_EVERY === 0) client.beat();
     }
   }
 
@@ -180,8 +196,7 @@ export class EventHub {
 
   /** Those of the whole fleet; what was there at the first look is not news. */
   async #noteAlerts(): Promise<void> {
-    const page = await featureOf(this.#options.hf, "alerts")?.list({ limit: 20 });
-    if (!page) return;
+    const page = await this.#options.hf.alerts.list({ limit: 20 });
     const known = this.#alerts;
     this.#alerts = new Set(page.alerts.map(({ id }) => id));
     const news = known === null ? [] : page.alerts.filter(({ id }) => !known.has(id));
@@ -213,8 +228,8 @@ function visible(
 ): unknown {
   if (name === "store") return data;
   if (name === "alerts") {
-    const { items } = data as { readonly items: readonly AlertSeen[] };
-    const own = items.filter(({ queue }) => sees(caller, queue));
+    const { items } = data as { readonly items: readonly Alert[] };
+    const own = items.filter((alert) => sees(caller, "queue" in alert ? alert.queue : undefined));
     return own.length > 0 ? { items: own } : null;
   }
   if (name === "operations") {

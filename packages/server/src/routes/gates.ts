@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { notFound } from "../http/http-error.ts";
 import { validate } from "../http/validate.ts";
-import { needFeature } from "./features.ts";
 import { route } from "./route.ts";
 import { category, defined, DONE, done, durationMs, instant, list, name, why } from "./words.ts";
 
@@ -28,7 +27,18 @@ export const gateRoutes = [
     ...{ method: "GET", path: "/api/v1/gates", role: "viewer", scope: "whole", audit: null },
     ...{ summary: "Gates: state, tokens, failures, open until.", query: null, body: null },
     answer: list(gate),
-    run: async ({ hf }) => ({ items: await needFeature(hf, "gates").list(), nextCursor: null }),
+    run: async ({ hf }) => ({ items: await hf.gates.list(), nextCursor: null }),
+  }),
+  route({
+    ...{ method: "GET", path: "/api/v1/gates/:name", role: "viewer", scope: "whole", audit: null },
+    summary: "One gate; of a gate per group, that of the group which is named.",
+    ...{ query: z.strictObject({ group: name.optional() }), body: null, answer: gate },
+    async run({ hf, params, query }) {
+      const named = validate(name, params.name, "path");
+      const found = await hf.gates.get(named, defined(query));
+      if (found === null) throw notFound("such gate");
+      return found;
+    },
   }),
   route({
     ...{ ...base, method: "PUT", path: "/api/v1/gates/:name", role: "admin" },
@@ -50,7 +60,7 @@ export const gateRoutes = [
       const { reason, ...options } = body;
       const told = defined({ reason, by: caller.by });
       const named = validate(name, params.name, "path");
-      await needFeature(hf, "gates").set(named, defined(options), told);
+      await hf.gates.set(named, defined(options), told);
       return DONE;
     },
   }),
@@ -59,8 +69,7 @@ export const gateRoutes = [
     summary: "Removes a gate: nothing is held back by it any more.",
     async run({ hf, params, caller }) {
       const named = validate(name, params.name, "path");
-      if (!(await needFeature(hf, "gates").remove(named, { by: caller.by })))
-        throw notFound("such gate");
+      if (!(await hf.gates.remove(named, { by: caller.by }))) throw notFound("such gate");
       return DONE;
     },
   }),
@@ -71,7 +80,7 @@ export const gateRoutes = [
     async run({ hf, params, body, caller }) {
       const { state, ...given } = body;
       const named = validate(name, params.name, "path");
-      await needFeature(hf, "gates").force(named, state, defined({ ...given, by: caller.by }));
+      await hf.gates.force(named, state, defined({ ...given, by: caller.by }));
       return DONE;
     },
   }),

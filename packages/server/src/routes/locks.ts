@@ -1,6 +1,6 @@
 /** Execution locks, statistics, alerts, why a job waits, and erasing a tenant. */
+import type { AlertKind } from "holdfast";
 import { z } from "zod";
-import { needFeature } from "./features.ts";
 import { operationAnswer, operationView } from "./operation-schemas.ts";
 import { Reply, route } from "./route.ts";
 import { inScope, jobInScope, needQueueInScope, queueInScope } from "./scope.ts";
@@ -27,6 +27,10 @@ const stats = z
   })
   .meta({ id: "Stats" });
 
+const ALERT_KINDS = [
+  ...(["spike", "lag", "depth", "memory", "dead", "unrecoverable", "operation"] as const),
+] satisfies readonly AlertKind[];
+
 const reason = z.looseObject({ kind: z.string() });
 
 export const lockRoutes = [
@@ -47,9 +51,9 @@ export const lockRoutes = [
     }),
     answer: list(lock),
     async run({ hf, caller, query }) {
-      const { locks, nextCursor } = await needFeature(hf, "locks").list(defined(query));
+      const { locks, nextCursor } = await hf.locks.list(defined(query));
       const isSeen = inScope(caller);
-      const own = isSeen ? locks.filter(({ queue = null }) => isSeen({ queue })) : locks;
+      const own = isSeen ? locks.filter(isSeen) : locks;
       return { items: own, nextCursor };
     },
   }),
@@ -58,7 +62,7 @@ export const lockRoutes = [
     ...{ audit: "library", summary: "Releases a lock.", query: z.strictObject({ ...why }) },
     ...{ body: null, answer: done },
     async run({ hf, params, query, caller }) {
-      await needFeature(hf, "locks").release(params.id ?? "", defined({ ...query, by: caller.by }));
+      await hf.locks.release(params.id ?? "", defined({ ...query, by: caller.by }));
       return DONE;
     },
   }),
@@ -81,21 +85,26 @@ export const lockRoutes = [
         .optional(),
     }),
     answer: stats,
-    async run({ hf, caller, query }) {
+    async run({ hf, caller, query, services }) {
       const queue = queueInScope(caller, query.queue);
       needQueueInScope(caller, queue);
-      return needFeature(hf, "stats")(defined({ ...query, queue }));
+      const asked = defined({ ...query, queue });
+      return services.shared.read(`stats ${JSON.stringify(asked)}`, () => hf.stats(asked));
     },
   }),
   route({
     ...{ method: "GET", path: "/api/v1/alerts", role: "viewer", scope: "whole", audit: null },
     ...{ summary: "What people were told without asking, newest first.", body: null },
-    query: z.strictObject({ kind: words(40).optional(), queue: name.optional(), ...paging }),
+    query: z.strictObject({
+      kind: z.enum(ALERT_KINDS).optional(),
+      queue: name.optional(),
+      ...paging,
+    }),
     answer: list(
       z.looseObject({ id: z.string(), kind: z.string(), at: instant, message: z.string() }),
     ),
     async run({ hf, query }) {
-      const { alerts, nextCursor } = await needFeature(hf, "alerts").list(defined(query));
+      const { alerts, nextCursor } = await hf.alerts.list(defined(query));
       return { items: alerts, nextCursor };
     },
   }),
@@ -105,7 +114,7 @@ export const lockRoutes = [
     answer: z.looseObject({ summary: z.string(), reasons: z.array(reason) }),
     async run({ hf, caller, params }) {
       const { id } = await jobInScope({ hf, caller }, params.id ?? "");
-      return needFeature(hf, "why")(id);
+      return hf.why(id);
     },
   }),
   route({
@@ -115,7 +124,7 @@ export const lockRoutes = [
     body: z.strictObject({ group: name, reason: words(500).min(1) }),
     async run({ hf, body, caller }) {
       const told = { reason: body.reason, by: caller.by };
-      const { id } = await needFeature(hf, "erase")({ group: body.group }, told);
+      const { id } = await hf.erase({ group: body.group }, told);
       return new Reply(operationAnswer(await hf.operations.get(id)), 201);
     },
   }),

@@ -1,10 +1,10 @@
 /** Schedules: what fires when, and what became of it. */
+import type { ScheduleView } from "holdfast";
 import { z } from "zod";
 import { sees } from "../auth/caller.ts";
 import { notFound } from "../http/http-error.ts";
 import { validate } from "../http/validate.ts";
 import { optionsOf } from "./enqueue.ts";
-import { needFeature, type Features } from "./features.ts";
 import { newJob } from "./job-schemas.ts";
 import { route, type Call } from "./route.ts";
 import { dateOf, defined, DONE, done, instant, list, name, paging, why, words } from "./words.ts";
@@ -27,16 +27,10 @@ const schedule = z
 const run = z.looseObject({ schedule: z.string(), tick: instant, state: z.string() });
 
 /** Those of whose job the caller may see the queue. */
-async function scheduleInScope({
-  hf,
-  caller,
-  params,
-}: Call): Promise<[Features["schedules"], string]> {
-  const schedules = needFeature(hf, "schedules");
-  const named = validate(name, params.name, "path");
-  const { job } = await schedules.get(named);
-  if (!sees(caller, job.queue)) throw notFound("such schedule");
-  return [schedules, named];
+async function scheduleInScope({ hf, caller, params }: Call): Promise<ScheduleView> {
+  const found = await hf.schedules.get(validate(name, params.name, "path"));
+  if (!sees(caller, found.job.queue)) throw notFound("such schedule");
+  return found;
 }
 
 const command = { role: "operator", scope: "own", audit: "library", query: null } as const;
@@ -47,8 +41,8 @@ function steering(verb: "pause" | "resume", summary: string) {
     ...{ ...command, method: "POST", path: `/api/v1/schedules/:name/${verb}`, summary },
     ...{ body: z.strictObject({ ...why }), isBodyOptional: true, answer: done },
     async run(call) {
-      const [schedules, named] = await scheduleInScope(call);
-      await schedules[verb](named, defined({ ...call.body, by: call.caller.by }));
+      const { name: named } = await scheduleInScope(call);
+      await call.hf.schedules[verb](named, defined({ ...call.body, by: call.caller.by }));
       return DONE;
     },
   });
@@ -63,7 +57,7 @@ export const scheduleRoutes = [
     async run({ hf, caller, query }) {
       const { prefix, limit = 50, cursor: after } = query;
       const asked = defined({ prefix, after, limit: limit + 1 });
-      const found = await needFeature(hf, "schedules").list(asked);
+      const found = await hf.schedules.list(asked);
       const shown = found.slice(0, limit);
       const nextCursor = found.length > limit ? (shown.at(-1)?.name ?? null) : null;
       return { items: shown.filter(({ job }) => sees(caller, job.queue)), nextCursor };
@@ -74,7 +68,7 @@ export const scheduleRoutes = [
     ...{ audit: null, isHarmless: true, summary: "The next five ticks of a rule.", query: null },
     ...{ body: z.strictObject(rule), answer: z.strictObject({ next: z.array(instant) }) },
     run: async ({ hf, body }) => ({
-      next: await needFeature(hf, "schedules").preview(defined(body)),
+      next: await hf.schedules.preview(defined(body)),
     }),
   }),
   route({
@@ -87,8 +81,7 @@ export const scheduleRoutes = [
     },
     ...{ summary: "One schedule.", query: null, body: null, answer: schedule },
     async run(call) {
-      const [schedules, named] = await scheduleInScope(call);
-      return schedules.get(named);
+      return scheduleInScope(call);
     },
   }),
   route({
@@ -97,10 +90,10 @@ export const scheduleRoutes = [
     query: z.strictObject({ from: instant.optional(), to: instant.optional(), ...paging }),
     answer: list(run),
     async run(call) {
-      const [schedules, named] = await scheduleInScope(call);
+      const { name: named } = await scheduleInScope(call);
       const { from, to, ...page } = call.query;
       const asked = defined({ ...page, from: dateOf(from), to: dateOf(to) });
-      const { runs, nextCursor } = await schedules.runs(named, asked);
+      const { runs, nextCursor } = await call.hf.schedules.runs(named, asked);
       return { items: runs, nextCursor };
     },
   }),
@@ -120,7 +113,7 @@ export const scheduleRoutes = [
       const item = { type, payload: job.payload ?? {}, ...optionsOf(given) };
       const told = defined({ reason, by: caller.by });
       const named = validate(name, params.name, "path");
-      await needFeature(hf, "schedules").set(named, defined({ ...rest, job: item }), told);
+      await hf.schedules.set(named, defined({ ...rest, job: item }), told);
       return DONE;
     },
   }),
@@ -129,7 +122,7 @@ export const scheduleRoutes = [
     ...{ summary: "Removes a schedule.", query: z.strictObject({ ...why }) },
     async run({ hf, params, query, caller }) {
       const named = validate(name, params.name, "path");
-      await needFeature(hf, "schedules").remove(named, defined({ ...query, by: caller.by }));
+      await hf.schedules.remove(named, defined({ ...query, by: caller.by }));
       return DONE;
     },
   }),
@@ -138,8 +131,11 @@ export const scheduleRoutes = [
     ...{ summary: "Fires a schedule now.", body: z.strictObject({ ...why }), isBodyOptional: true },
     answer: z.strictObject({ id: z.string() }),
     async run(call) {
-      const [schedules, named] = await scheduleInScope(call);
-      const { id } = await schedules.runNow(named, defined({ ...call.body, by: call.caller.by }));
+      const { name: named } = await scheduleInScope(call);
+      const { id } = await call.hf.schedules.runNow(
+        named,
+        defined({ ...call.body, by: call.caller.by }),
+      );
       return { id };
     },
   }),
