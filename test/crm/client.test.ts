@@ -187,6 +187,17 @@ describe("the client of HubSpot", () => {
     await ensureHubSpot(client);
     const after = await checkHubSpot(options);
     expect(after.every(({ level }) => level === "ok")).toBe(true);
+    const reader = await hubspotDouble({
+      scopes: ["contacts", "companies", "deals"].map((name) => `crm.objects.${name}.read`),
+    });
+    const poor = await checkHubSpot({ token: reader.token, baseUrl: reader.url });
+    const scopes = poor.find(({ check }) => check === "scopes");
+    expect(scopes).toMatchObject({ level: "trouble" });
+    expect(scopes?.message).toContain("crm.objects.contacts.write");
+    expect(reader.requests.some(({ isApplied, method }) => isApplied && method !== "GET")).toBe(
+      false,
+    );
+    await reader.close();
     const wrong = await checkHubSpot({ ...options, token: "pat-eu1-other" });
     expect(wrong).toMatchObject([{ check: "token", level: "trouble" }]);
   });

@@ -138,6 +138,26 @@ describe("a sync in cycles", () => {
     expect(() => checkCycles({ everyMS: 1 } as never)).toThrow(/did you mean "everyMs"/);
   });
 
+  it("plans both when a worker starts, and leaves jobs to its cycles", async () => {
+    const sync = hubspotSync({ token: "pat-eu1-none", cycles: true });
+    const hf = new Holdfast({ store: memoryStore(), logger });
+    const crm = sync.attach(hf);
+    const worker = await crm.work();
+    const [ensure] = (await hf.jobs({ queue: "hubspot.cycles" })).jobs;
+    expect(ensure?.type).toBe("hubspot.ensure");
+    expect(ensure!.runAt.getTime() - ensure!.createdAt.getTime()).toBe(15_000);
+    const [schedule] = await hf.schedules.list();
+    expect(schedule).toMatchObject({ name: "hubspot.cycle", everyMs: 120_000 });
+    const [first, second] = schedule!.next;
+    expect(second!.getTime() - first!.getTime()).toBe(120_000);
+    const untilFirst = first!.getTime() - (await hf.storeTime()).getTime();
+    expect(untilFirst).toBeGreaterThan(20_000);
+    expect(untilFirst).toBeLessThanOrEqual(30_000);
+    expect(crm.queues).toEqual(["hubspot.cycles"]);
+    await worker.stop();
+    await hf.close();
+  });
+
   it("runs at most so many jobs in each, tracked as runs of its schedule", async () => {
     const double = await hubspotDouble();
     const cycles = { everyMs: 1_000, startAfterMs: 300, ensureAfterMs: 10, jobs: 4 };
@@ -160,6 +180,9 @@ describe("a sync in cycles", () => {
       runs.map(async ({ job }) => (job === null ? null : (await hf.job(job))?.result)),
     );
     const ran = results.flatMap((one) => (one as { ran?: number } | null)?.ran ?? []);
+    expect(runs.some(({ state, outcome }) => state === "fired" && outcome === "succeeded")).toBe(
+      true,
+    );
     expect(Math.max(...ran)).toBe(4);
     expect(ran.filter((one) => one > 0).length).toBeGreaterThanOrEqual(2);
     expect(double.objects("contacts")).toHaveLength(10);

@@ -10,7 +10,7 @@ import { makePlace, openPlace } from "../failures/places.ts";
 import { inTier, onlyInFull } from "../runner/tier.ts";
 import { SyncProcesses } from "./sync-processes.ts";
 
-const MEMBERS = inTier({ daily: 4, full: 40 });
+const MEMBERS = inTier({ daily: 4, full: 25 });
 const KILLS = inTier({ daily: 1, full: 3 });
 const STATUSES = ["trialing", "active", "past_due", "paused"];
 const TIERS = ["Core", "Premium", "Full Member"];

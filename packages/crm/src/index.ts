@@ -21,7 +21,7 @@ export {
   type HubSpotPlan,
   type HubSpotSyncOptions,
 } from "./hubspot/hubspot-sync.ts";
-export type { HubSpotOperations } from "./hubspot/hubspot-operations.ts";
+export type { HubSpotOperations, HubSpotPayloads } from "./hubspot/hubspot-operations.ts";
 export { hubspotViews } from "./hubspot/hubspot-views.ts";
 export { checkHubSpot, type HubSpotFinding } from "./hubspot/check-hubspot.ts";
 export {
@@ -39,6 +39,7 @@ export type { Vocabulary } from "./hubspot/payloads.ts";
 export {
   restSync,
   type RestOperations,
+  type RestPayloads,
   type RestSyncOptions,
   type RestTarget,
 } from "./rest/rest-sync.ts";

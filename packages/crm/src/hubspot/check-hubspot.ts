@@ -1,7 +1,7 @@
 /** Is everything as the sync needs it: token, scopes, limits, properties. Changes nothing. */
 import { HubSpotClient, type HubSpotClientOptions } from "./hubspot-client.ts";
 import { HubSpotError } from "./hubspot-error.ts";
-import { OBJECTS, type HubSpotObject } from "./paths.ts";
+import { OBJECTS, Paths, type HubSpotObject } from "./paths.ts";
 import type { Vocabulary } from "./payloads.ts";
 import { requiredProperties } from "./required-properties.ts";
 import type { ToldLimits } from "../calls.ts";
@@ -28,7 +28,7 @@ export async function checkHubSpot(
     const found: HubSpotFinding[] = [
       { check: "token", level: "ok", message: `portal ${portalId}, time zone ${timeZone}` },
     ];
-    found.push(await checkScopes(client));
+    found.push(await checkScopes(client, new Paths(rest.version)));
     found.push(limitsFinding(limits));
     found.push(...(await checkProperties(client, { billingProviders })));
     return found;
@@ -38,25 +38,34 @@ export async function checkHubSpot(
   }
 }
 
-async function checkScopes(client: HubSpotClient): Promise<HubSpotFinding> {
+async function checkScopes(client: HubSpotClient, paths: Paths): Promise<HubSpotFinding> {
   const missing = new Set<string>();
-  const refused: HubSpotObject[] = [];
-  for (const object of OBJECTS) {
+  const refused = new Set<HubSpotObject>();
+  const ask = async (object: HubSpotObject, call: () => Promise<unknown>) => {
     try {
-      await client.get(object, "0");
+      await call();
     } catch (error) {
-      if (!(error instanceof HubSpotError) || error.status !== 403) throw error;
-      refused.push(object);
+      if (!(error instanceof HubSpotError)) throw error;
+      // An upsert of nothing: refused for what it says, or before that for who asks.
+      if (error.status === 400) return;
+      if (error.status !== 403) throw error;
+      refused.add(object);
       for (const scope of error.missingScopes) missing.add(scope);
     }
+  };
+  for (const object of OBJECTS) {
+    await ask(object, () => client.get(object, "0"));
+    const path = paths.batch(object, "upsert");
+    await ask(object, () => client.request({ method: "POST", path, body: { inputs: [] } }));
   }
-  if (refused.length === 0) {
-    return { check: "scopes", level: "ok", message: `it may read ${OBJECTS.join(", ")}` };
+  if (refused.size === 0) {
+    const message = `it may read and write ${OBJECTS.join(", ")}`;
+    return { check: "scopes", level: "ok", message };
   }
   const which = missing.size > 0 ? `: ${[...missing].join(", ")}` : "";
   return {
     ...{ check: "scopes", level: "trouble" },
-    message: `scopes are missing for ${refused.join(", ")}${which}`,
+    message: `scopes are missing for ${[...refused].join(", ")}${which}`,
   };
 }
 

@@ -1,5 +1,5 @@
 /** System 4's eight operations: their payloads, keys and records. Handlers are loaded when a job needs them. */
-import type { SyncOperation } from "../sync/operation.ts";
+import type { OperationsOf } from "../sync/operation.ts";
 import type { HubSpotClient } from "./hubspot-client.ts";
 import {
   hubspotPayloads,
@@ -14,24 +14,23 @@ import {
   type Vocabulary,
 } from "./payloads.ts";
 
-type Operation<Payload> = SyncOperation<Payload, HubSpotClient>;
-
 /** Keys have no spaces: a tier may. */
 const plain = (key: string) => key.replaceAll(" ", "_");
 /** Upper and lower case are the same contact. */
 const contactOf = ({ email }: { readonly email: string }) => `contact:${email.toLowerCase()}`;
 
-/** A type, not an interface: it has the index that `defineSync` asks for. */
-export type HubSpotOperations = {
-  readonly create_contact: Operation<CreateContact>;
-  readonly update_contact: Operation<UpdateContact>;
-  readonly create_deal: Operation<CreateDeal>;
-  readonly sync_member: Operation<SyncMember>;
-  readonly sync_tier: Operation<SyncTier>;
-  readonly sync_company: Operation<SyncCompany>;
-  readonly sync_day_pass: Operation<SyncDayPass>;
-  readonly sync_payment: Operation<SyncPayment>;
-};
+export interface HubSpotPayloads {
+  readonly create_contact: CreateContact;
+  readonly update_contact: UpdateContact;
+  readonly create_deal: CreateDeal;
+  readonly sync_member: SyncMember;
+  readonly sync_tier: SyncTier;
+  readonly sync_company: SyncCompany;
+  readonly sync_day_pass: SyncDayPass;
+  readonly sync_payment: SyncPayment;
+}
+
+export type HubSpotOperations = OperationsOf<HubSpotPayloads, HubSpotClient>;
 
 export function hubspotOperations(words: Vocabulary): HubSpotOperations {
   const payloads = hubspotPayloads(words);

@@ -5,7 +5,11 @@ import { defineSync, type SyncDefinition, type SyncOptions } from "../sync/defin
 import { ratesOf } from "../sync/sync-gates.ts";
 import { HubSpotClient, type HubSpotClientOptions } from "./hubspot-client.ts";
 import { classifyHubSpot } from "./hubspot-error.ts";
-import { hubspotOperations, type HubSpotOperations } from "./hubspot-operations.ts";
+import {
+  hubspotOperations,
+  type HubSpotOperations,
+  type HubSpotPayloads,
+} from "./hubspot-operations.ts";
 import type { Vocabulary } from "./payloads.ts";
 import type { Ensured } from "./properties.ts";
 import { requiredProperties } from "./required-properties.ts";
@@ -53,7 +57,7 @@ export function hubspotSync(options: HubSpotSyncOptions = {}): SyncDefinition<Hu
   const make = (more: HubSpotClientOptions) =>
     new HubSpotClient({ ...given(CLIENT), retry, ...more });
   make({});
-  return defineSync<HubSpotClient, HubSpotOperations>({
+  return defineSync<HubSpotClient, HubSpotPayloads>({
     ...{ name: "hubspot", scopesUrl: SCOPES_URL, ...given(SYNC) },
     limits: { ...limits, kinds: { search: HUBSPOT_SEARCH, ...limits.kinds } },
     told: ratesOf(calls),

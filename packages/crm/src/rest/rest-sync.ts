@@ -1,6 +1,6 @@
 /** A second target on the same sync: any JSON API that takes PUT and DELETE. */
 import { defineSync, type SyncDefinition, type SyncOptions } from "../sync/define-sync.ts";
-import type { SyncOperation } from "../sync/operation.ts";
+import type { OperationsOf, SyncOperation } from "../sync/operation.ts";
 import { shape, text, type Field } from "../sync/shape.ts";
 import { RestClient, type RestClientOptions } from "./rest-client.ts";
 
@@ -16,10 +16,11 @@ export interface RestTarget {
   readonly id: string;
 }
 
-export type RestOperations = {
-  readonly save: SyncOperation<RestTarget & { readonly body: unknown }, RestClient>;
-  readonly remove: SyncOperation<RestTarget, RestClient>;
-};
+export interface RestPayloads {
+  readonly save: RestTarget & { readonly body: unknown };
+  readonly remove: RestTarget;
+}
+export type RestOperations = OperationsOf<RestPayloads, RestClient>;
 
 const recordOf = ({ resource, id }: RestTarget) => `${resource}:${id}`;
 
@@ -53,7 +54,7 @@ export function restSync(options: RestSyncOptions): SyncDefinition<RestOperation
         }),
     },
   };
-  return defineSync<RestClient, RestOperations>({
+  return defineSync<RestClient, RestPayloads>({
     ...sync,
     operations,
     client: (calls) => new RestClient({ ...made, calls }),

@@ -19,7 +19,7 @@ import {
 import type { Calls } from "../calls.ts";
 import { checkWords } from "../check-words.ts";
 import { checkCycles, type CycleOptions, type Cycles } from "./cycle-options.ts";
-import type { Operations } from "./operation.ts";
+import type { Operations, OperationsOf } from "./operation.ts";
 import { notifierOf, type StaffAlert } from "./staff-alert.ts";
 import type { SyncLimits } from "./sync-gates.ts";
 import { Sync } from "./sync.ts";
@@ -35,7 +35,7 @@ export interface LimitOptions {
   readonly breaker?: BreakerOptions | null | undefined;
 }
 
-export interface SyncOptions<Client, Ops extends Operations<Client>> {
+export interface SyncOptions<Client, Ops> {
   /** Of the sync, its queue and its gates: `hubspot`. */
   readonly name: string;
   /** Where its jobs wait. Default: its name. */
@@ -118,21 +118,19 @@ export interface SyncDefinition<Ops> {
   notifier(tell: (alert: StaffAlert) => unknown): Notifier;
 }
 
-export function defineSync<Client, const Ops extends Operations<Client>>(
-  options: SyncOptions<Client, Ops>,
-): SyncDefinition<Ops> {
-  const settings = checkSync(options);
+export function defineSync<Client, Payloads>(
+  options: SyncOptions<Client, OperationsOf<Payloads, Client>>,
+): SyncDefinition<OperationsOf<Payloads, Client>> {
+  const settings = checkSync(options as unknown as SyncOptions<Client, Operations<Client>>);
   const { name, queue } = settings;
   return {
     ...{ name, queue },
-    attach: (hf) => new Sync<Ops>(hf, settings as SyncSettings<unknown>),
+    attach: (hf) => new Sync(hf, settings as SyncSettings<unknown>),
     notifier: (tell) => notifierOf({ name, queue }, tell),
   };
 }
 
-function checkSync<Client, Ops extends Operations<Client>>(
-  options: SyncOptions<Client, Ops>,
-): SyncSettings<Client> {
+function checkSync<Client>(options: SyncOptions<Client, Operations<Client>>): SyncSettings<Client> {
   checkWords("defineSync", options, OPTIONS);
   const { name, operations, client, limits = {}, enable = [] } = options;
   if (typeof name !== "string" || !NAME.test(name)) {

@@ -28,6 +28,11 @@ export interface SyncOperation<Payload, Client> {
   load(): Promise<OperationHandler<Payload, Client>>;
 }
 
+/** From payloads by the names of operations: so that handlers know what their schemas say. */
+export type OperationsOf<Payloads, Client> = {
+  readonly [Name in keyof Payloads]: SyncOperation<Payloads[Name], Client>;
+};
+
 export type Operations<Client> = Readonly<Record<string, SyncOperation<unknown, Client>>>;
 
 export type PayloadOf<One> = One extends {
