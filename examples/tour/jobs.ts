@@ -121,5 +121,6 @@ export function tourJobs(hf: Holdfast) {
     ];
   }
 
-  return { items };
+  const kinds = { quick, slow, flaky, hopeless, later, once, work, checkout };
+  return { items, kinds };
 }

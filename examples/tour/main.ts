@@ -1,6 +1,6 @@
 /**
  * A tour of Holdfast: a few hundred jobs of mixed kinds on one SQLite file, one worker, live in the
- * terminal. Run it with `npm start`, as often as you like, and stop it in the middle if you want to.
+ * terminal. Run it with `npm start -- --tour`, as often as you like, and stop it in the middle if you want to.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { connect } from "holdfast/connect";
@@ -51,14 +51,14 @@ for (const { group, othersDone } of tally.turns) {
   console.log(`${group} was done when ${othersDone} jobs of the other tenants were.`);
 }
 if (waiting > 0) {
-  console.log(`\nStopped. ${waiting} jobs wait in ${url}; npm start goes on with them.`);
+  console.log(`\nStopped. ${waiting} jobs wait in ${url}; npm start -- --tour goes on with them.`);
 }
 console.log(`
 What to try next
-  npm start                    again: the file is still there, and so is what was done
+  npm start -- --tour          again: the file is still there, and so is what was done
   Ctrl-C in the middle         running jobs are handed back, no attempt is spent
   kill -9 in the middle        the next start takes over once the leases ran out, about 12 s
-  HOLDFAST_URL=memory: npm start
+  npm start                    a server and a worker, to look at and to steer
   examples/tour/jobs.ts        what each kind of job does
   docs/guides/getting-started.md`);
 await hf.close();

@@ -3,6 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../packages/cli/src/commands/all-commands.ts";
+import { ensureHubSpot, HubSpotClient } from "../../packages/crm/src/index.ts";
+import { hubspotDouble } from "../../packages/crm/src/double/index.ts";
 import type { Holdfast } from "../../packages/holdfast/src/index.ts";
 import { Pacing } from "../../packages/pacing/src/index.ts";
 import { Tokens } from "../../packages/server/src/index.ts";
@@ -77,7 +79,15 @@ const FILL_IN: Readonly<Record<string, (hf: Holdfast, command: string) => Promis
   },
 };
 
-for (const { name, examples } of COMMANDS) {
+/** A portal in which a check finds everything, and one in which there is something to make. */
+async function localHubSpot(command: string) {
+  const double = await hubspotDouble();
+  const { token, url } = double;
+  if (command === "crm check") await ensureHubSpot(new HubSpotClient({ token, baseUrl: url }));
+  return { env: { HUBSPOT_TOKEN: token, HUBSPOT_URL: url }, close: () => double.close() };
+}
+
+for (const { name, examples, needs } of COMMANDS) {
   describe(`holdfast ${name}`, () => {
     it("shows its examples in its help", async () => {
       const { code, out } = await seed.run([...name.split(" "), "--help"]);
@@ -90,6 +100,7 @@ for (const { name, examples } of COMMANDS) {
         const terminal = await Terminal.open();
         const file = useSeed(seed.folder, terminal.folder);
         const hf = holdfastOn(file);
+        const hubspot = needs === "crm" ? await localHubSpot(name) : null;
         try {
           mkdirSync(join(terminal.folder, "empty"));
           let line = example;
@@ -100,12 +111,14 @@ for (const { name, examples } of COMMANDS) {
             stopWhen: (written) => /(work|serve):start/.test(written),
             columns: name === "top" ? 100 : null,
             keys: ["q"],
+            ...(hubspot && { env: hubspot.env }),
           });
           expect(ran, ran.err).toMatchObject({ code: 0 });
           expect(ran.out).not.toBe("");
         } finally {
           await hf.close({ graceMs: 0 });
           await terminal.close();
+          await hubspot?.close();
         }
       });
     }

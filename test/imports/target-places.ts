@@ -6,15 +6,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { MongoClient } from "mongodb";
 import pg from "pg";
-import { mongodbTarget } from "../../packages/imports/src/targets/mongodb-target.ts";
-import { postgresTarget } from "../../packages/imports/src/targets/postgres-target.ts";
-import { sqliteTarget } from "../../packages/imports/src/targets/sqlite-target.ts";
 import type { ImportTarget } from "../../packages/imports/src/targets/target.ts";
 import { postgresDatabase } from "../servers/postgres-database.ts";
 import { serverUrl } from "../servers/server-desk.ts";
-
-export const TARGET_NAMES = ["sqlite", "postgres", "mongodb", "mongodb-standalone"] as const;
-export type TargetName = (typeof TARGET_NAMES)[number];
+import { targetOf, type TargetName } from "./target-of.ts";
 
 export interface TargetPlace {
   /** What another process opens the same with: a file or a URL. */
@@ -32,12 +27,6 @@ const TABLE = `CREATE TABLE people (email text PRIMARY KEY, name text CHECK (nam
 export async function targetPlace(name: TargetName): Promise<TargetPlace> {
   if (name === "sqlite") return sqlitePlace();
   return name === "postgres" ? postgresPlace() : mongodbPlace(name);
-}
-
-export function targetOf(name: TargetName, url: string): ImportTarget {
-  if (name === "sqlite") return sqliteTarget({ file: url, table: "people" });
-  if (name === "postgres") return postgresTarget({ url, table: "people" });
-  return mongodbTarget({ url, collection: "people" });
 }
 
 async function sqlitePlace(): Promise<TargetPlace> {

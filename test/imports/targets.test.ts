@@ -8,7 +8,8 @@ import { runImport } from "../../packages/imports/src/job/run-import.ts";
 import type { CellValue, Sheet } from "../../packages/imports/src/read/sheet.ts";
 import type { ImportTarget, TargetRow } from "../../packages/imports/src/targets/target.ts";
 import { arraySheet } from "./array-sheet.ts";
-import { TARGET_NAMES, targetPlace, type TargetPlace } from "./target-places.ts";
+import { TARGET_NAMES } from "./target-of.ts";
+import { targetPlace, type TargetPlace } from "./target-places.ts";
 
 const schema = z.object({
   ...{ email: z.string(), name: z.string().optional(), amount: z.number().optional() },

@@ -17,7 +17,7 @@ process.once("disconnect", () => process.exit(3));
 const quiet = () => {};
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 const hf = new Holdfast({ store: await openPaced(place), logger }) as Holdfast;
-const retry = { attempts: 0 } as const;
+const retry = { retries: 0 } as const;
 const client = new HubSpotClient({ baseUrl, token, timeZone: "UTC", retry });
 const upsert = async (email: string, signal: AbortSignal) => {
   const properties = { email };

@@ -1,8 +1,12 @@
 /** Whatever a caller gives by mistake, every public function answers with a `HoldfastError` or does its work. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import * as cli from "../../packages/cli/src/index.ts";
 import * as connecting from "../../packages/holdfast/src/connect.ts";
+import * as doctor from "../../packages/holdfast/src/doctor/index.ts";
+import * as env from "../../packages/holdfast/src/env/index.ts";
 import * as front from "../../packages/holdfast/src/index.ts";
 import { HoldfastError } from "../../packages/holdfast/src/index.ts";
+import * as move from "../../packages/holdfast/src/move/index.ts";
 import * as memory from "../../packages/holdfast/src/stores/memory/index.ts";
 import * as mongodb from "../../packages/holdfast/src/stores/mongodb/index.ts";
 import * as postgres from "../../packages/holdfast/src/stores/postgres/index.ts";
@@ -10,6 +14,8 @@ import * as redis from "../../packages/holdfast/src/stores/redis/index.ts";
 import * as sqlite from "../../packages/holdfast/src/stores/sqlite/index.ts";
 import * as conformance from "../../packages/holdfast/src/testing/conformance/index.ts";
 import * as testing from "../../packages/holdfast/src/testing/index.ts";
+import * as classic from "../../packages/server/src/classic/index.ts";
+import * as server from "../../packages/server/src/index.ts";
 
 type Call = (...args: readonly unknown[]) => unknown;
 
@@ -49,7 +55,9 @@ async function thrownBy(call: () => unknown): Promise<unknown> {
   });
   const ended = (async () => {
     try {
-      await call();
+      const made = await call();
+      // What is iterated begins with the first step.
+      await (Object(made) as Partial<AsyncGenerator>).next?.();
       return null;
     } catch (error) {
       return error;
@@ -65,8 +73,6 @@ const PARTS = {
   ...{ workers: ["w"], queues: ["known"], failures: [], deadLetters: ["f"], operations: ["o"] },
   ...{ locks: ["l"], schedules: ["s"], gates: ["g"], records: [], alerts: [] },
 };
-/** What only our own parts call. */
-const INTERNAL = new Set(["planFor", "operationStopped"]);
 
 describe("a mistaken call", () => {
   it("of an exported function or class is answered in our words", async () => {
@@ -80,6 +86,20 @@ describe("a mistaken call", () => {
       mongodb,
       testing,
       conformance,
+      env,
+      move,
+      doctor,
+      server,
+      classic,
+      cli,
+    };
+    const store = memory.memoryStore();
+    await store.open();
+    const own = new front.Holdfast({ store: memory.memoryStore(), logger });
+    const right: Readonly<Record<string, readonly unknown[]>> = {
+      ...{ createServer: [own], checkFleet: [own], openApiDocument: [server.allRoutes()] },
+      ...{ exportJobs: [store], adoptJobs: [store], optionsFromEnv: [{}] },
+      ...{ checkStore: ["memory:"], Tokens: [own.tools.ledgerRecords] },
     };
     const found: string[] = [];
     let calls = 0;
@@ -92,9 +112,12 @@ describe("a mistaken call", () => {
           ? (...args) => Reflect.construct(value, args) as unknown
           : (...args) => (value as Call)(...args);
         // An abstract class is for `instanceof`.
-        if (name !== "HoldfastError") found.push(...(await mistakes(`${entry}: ${name}`, call)));
+        if (name !== "HoldfastError") {
+          found.push(...(await mistakes(`${entry}: ${name}`, call, right[name])));
+        }
       }
     }
+    await own.close();
     expect(found).toEqual([]);
     expect(calls).toBeGreaterThan(40);
   });
@@ -135,7 +158,7 @@ describe("a mistaken call", () => {
       }
       for (const [part, names] of Object.entries(PARTS)) {
         const object = Reflect.get(hf, part) as object;
-        for (const name of methodsOf(object).filter((one) => !INTERNAL.has(one))) {
+        for (const name of methodsOf(object)) {
           const call = methodOf(object as never, name as never) as Call;
           found.push(...(await mistakes(`hf.${part}.${name}`, call, names)));
         }
@@ -145,6 +168,38 @@ describe("a mistaken call", () => {
         found.push(...(await mistakes(`a job's ${name}`, methodOf(defined, name), [null])));
       }
       found.push(...(await mistakes("contract.of", methodOf(contract, "of"), [null])));
+      expect(found).toEqual([]);
+    });
+
+    it("is answered in our words by a plan and by an operation", async () => {
+      await hf.enqueueAll([{ type: "t", payload: null, queue: "known" }]);
+      const found: string[] = [];
+      const planned = () =>
+        hf.operations.plan({ action: "cancel", filter: { queue: "known" }, limit: 1 });
+      const start: Call = async (...args) => methodOf(await planned(), "start")(...args);
+      found.push(...(await mistakes("plan.start", start)));
+      for (const name of ["pause", "resume", "abort", "watch"]) {
+        const call: Call = async (...args) =>
+          methodOf(await (await planned()).start(), name)(...args);
+        found.push(...(await mistakes(`operation.${name}`, call)));
+      }
+      expect(found).toEqual([]);
+    });
+
+    it("is answered in our words by a server", async () => {
+      const one = server.createServer(hf, { auth: { adminToken: "a-token-for-tests" } });
+      const found: string[] = [];
+      for (const name of ["fetch", "node", "close"]) {
+        found.push(...(await mistakes(`server.${name}`, methodOf(one, name))));
+      }
+      const listen: Call = (...args) => methodOf(one, "listen")(...args);
+      for (const wrong of [null, 7, "text", { wrong: true }, { port: "x" }, { host: 7 }]) {
+        await expect(listen(wrong), String(wrong)).rejects.toThrow(front.InvalidOptionError);
+      }
+      const tokens = new server.Tokens(hf.tools.ledgerRecords, Date.now);
+      for (const name of ["create", "list", "remove"]) {
+        found.push(...(await mistakes(`tokens.${name}`, methodOf(tokens, name))));
+      }
       expect(found).toEqual([]);
     });
 

@@ -57,7 +57,7 @@ export function createControl(
   extend(engine, [
     ...(hasLedger ? [failureEntries] : []),
     ...(hasStore ? [alerts.extension] : []),
-    (own) => operationsExtension(own, { stopped: alerts.operationStopped.bind(alerts) }),
+    (own) => operationsExtension(own, { stopped: alerts.operationStopped }),
     () => schedules.extension,
     () => overflows.extension,
     ...(hasStore ? [() => shards.extension] : []),

@@ -25,8 +25,9 @@ import { dashboardRoutes } from "./routes/dashboard.ts";
 import { checkRoutes } from "./routes/check-routes.ts";
 import { NO_SUCH_ROUTE } from "./routes/no-such-route.ts";
 import type { Route } from "./routes/route.ts";
-import { checkServerOptions, type ServerOptions } from "./server-options.ts";
+import { checkListen, checkServerOptions, type ServerOptions } from "./server-options.ts";
 import type { Services } from "./services.ts";
+import { SharedReads } from "./shared-reads.ts";
 
 const PLANS_WITHIN_MS = 30_000;
 const MOST_HEADER_BYTES = 8 * 1024;
@@ -54,6 +55,11 @@ export interface HoldfastServer {
 }
 
 export function createServer(hf: Holdfast, options: ServerOptions = {}): HoldfastServer {
+  if ((hf as Partial<Holdfast> | null | undefined)?.tools === undefined) {
+    throw new InvalidOptionError(
+      "createServer takes a Holdfast: createServer(hf, { auth: { … } })",
+    );
+  }
   const services = servicesOf(hf, checkServerOptions(options));
   const app = routerOf(services);
   const addressOf = addressReader(options.trustedProxies ?? []);
@@ -79,9 +85,24 @@ export function createServer(hf: Holdfast, options: ServerOptions = {}): Holdfas
   let closing: Promise<void> | null = null;
 
   return {
-    fetch: (request) => serve(request),
-    node: (request, response) => void listener(request, response),
-    async listen({ port = 4680, host = "127.0.0.1" } = {}) {
+    async fetch(request) {
+      if (typeof (request as Partial<Request> | null | undefined)?.url !== "string") {
+        throw new InvalidOptionError(
+          "fetch takes a Request; node(req, res) is for Express and http",
+        );
+      }
+      return serve(request);
+    },
+    node(request, response) {
+      if (
+        typeof (response as Partial<ServerResponse> | null | undefined)?.writeHead !== "function"
+      ) {
+        throw new InvalidOptionError("node takes a request and a response of Node: node(req, res)");
+      }
+      void listener(request, response);
+    },
+    async listen(given = {}) {
+      const { port = 4680, host = "127.0.0.1" } = checkListen(given);
       await makeSafe(services, host);
       const server = createHttpServer(
         {
@@ -92,7 +113,7 @@ export function createServer(hf: Holdfast, options: ServerOptions = {}): Holdfas
       );
       server.maxRequestsPerSocket = 100_000;
       await new Promise<void>((resolve, reject) => {
-        server.once("error", reject);
+        server.once("error", (error) => reject(listenError(error, { port, host })));
         server.listen(port, host, resolve);
       });
       servers.add(server);
@@ -105,6 +126,20 @@ export function createServer(hf: Holdfast, options: ServerOptions = {}): Holdfas
       return closing;
     },
   };
+}
+
+function listenError(
+  error: NodeJS.ErrnoException,
+  { port, host }: { readonly port: number; readonly host: string },
+): Error {
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} of ${host} is in use: stop what listens there, or take another port (0: any that is free)`,
+    EACCES: `port ${port} is not for this user: take one from 1024 on (0: any that is free)`,
+    EADDRNOTAVAIL: `this machine has no address ${host}: take 127.0.0.1, or 0.0.0.0 for all that it has`,
+    ENOTFOUND: `there is no host ${host}: take 127.0.0.1, or 0.0.0.0 for all addresses`,
+  };
+  const reason = reasons[error.code ?? ""];
+  return reason === undefined ? error : new InvalidOptionError(reason, { cause: error });
 }
 
 function servicesOf(hf: Holdfast, options: ServerOptions): Services {
@@ -123,6 +158,7 @@ function servicesOf(hf: Holdfast, options: ServerOptions): Services {
     auth: new Authenticator(options.auth ?? {}, parts),
     audit: new AuditDesk(hf, logger),
     metrics: new Metrics(hf, () => hub.size),
+    shared: new SharedReads(now),
     plans: new RecentCounts({ withinMs: PLANS_WITHIN_MS, now }),
   };
 }

@@ -1,4 +1,5 @@
 /** What `createServer` takes, checked and completed. A mistake stops the start and says what to do. */
+import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { InvalidOptionError, type Logger } from "holdfast";
 import { isRole, type Role } from "./auth/caller.ts";
@@ -17,10 +18,18 @@ export interface AuthOptions {
   /** An admin's token to begin with, for example `process.env.HOLDFAST_ADMIN_TOKEN`: 16 characters or more. */
   readonly adminToken?: string | undefined;
   readonly jwt?: JwtOptions | undefined;
-  /** Asked for requests without a token: a session of your own, a header of your proxy. Null: not known. */
+  /**
+   * Asked for requests without a token: a session of your own, a header of your proxy. Null: not known.
+   * `incoming` is Node's own request, where there is one.
+   */
   readonly user?:
-    | ((request: Request) => KnownUser | null | undefined | Promise<KnownUser | null | undefined>)
+    | ((
+        request: Request,
+        incoming?: IncomingMessage,
+      ) => KnownUser | null | undefined | Promise<KnownUser | null | undefined>)
     | undefined;
+  /** `"user"`: that function alone knows callers. For a server behind a login of your own, whose tokens are not ours. */
+  readonly only?: "user" | undefined;
 }
 
 export interface EventsOptions {
@@ -81,7 +90,7 @@ const OPTIONS = [
   ...["auth", "readOnly", "basePath", "enqueue", "maxBodyBytes", "timeoutMs", "trustedProxies"],
   ...["events", "dashboard", "environment", "mounts", "doctor", "logger", "print", "checkAnswers"],
 ];
-const AUTH = ["adminToken", "jwt", "user"];
+const AUTH = ["adminToken", "jwt", "user", "only"];
 const JWT = ["secret", "jwksUrl", "issuer", "audience", "roleClaim", "queuesClaim"];
 
 export function checkServerOptions(options: ServerOptions): ServerOptions {
@@ -89,13 +98,18 @@ export function checkServerOptions(options: ServerOptions): ServerOptions {
   const { auth = {}, events = {}, basePath = "", enqueue, trustedProxies = [] } = options;
   refuseUnknown("auth", auth, AUTH);
   refuseUnknown("events", events, ["maxClients", "maxPerCaller"]);
-  const { adminToken, jwt, user } = auth;
+  const { adminToken, jwt, user, only } = auth;
   if (adminToken !== undefined && !(typeof adminToken === "string" && adminToken.length >= 16)) {
     throw new InvalidOptionError("auth.adminToken is a text of at least 16 characters");
   }
   if (jwt !== undefined) checkJwt(jwt);
   if (user !== undefined && typeof user !== "function") {
     throw new InvalidOptionError("auth.user is a function: (request) => ({ name, role }) or null");
+  }
+  if (only !== undefined && ((only !== "user" || user === undefined || adminToken) ?? jwt)) {
+    throw new InvalidOptionError(
+      'auth.only is "user", beside auth.user and without adminToken and jwt',
+    );
   }
   if (basePath !== "" && !/^(\/[\w.~-]+)+$/.test(basePath)) {
     throw new InvalidOptionError('basePath is a path without a slash at its end: "/jobs"');
@@ -112,6 +126,7 @@ export function checkServerOptions(options: ServerOptions): ServerOptions {
     throw new InvalidOptionError("dashboard is true or false");
   }
   if (options.environment !== undefined) checkEnvironment(options.environment);
+  checkMounts(options.mounts ?? []);
   checkCount("maxBodyBytes", options.maxBodyBytes);
   checkCount("timeoutMs", options.timeoutMs);
   checkCount("events.maxClients", events.maxClients);
@@ -131,6 +146,28 @@ function checkEnvironment(environment: EnvironmentOptions): void {
   if (isProduction !== undefined && typeof isProduction !== "boolean") {
     throw new InvalidOptionError("environment.isProduction is true or false");
   }
+}
+
+export function checkListen(options: unknown): { port?: number; host?: string } {
+  refuseUnknown("listen", options, ["port", "host"]);
+  const { port, host } = options as { readonly port?: unknown; readonly host?: unknown };
+  const isPort = Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65_535;
+  if (port !== undefined && !isPort) {
+    throw new InvalidOptionError("port is a whole number from 0 to 65535; 0: any that is free");
+  }
+  if (host !== undefined && (typeof host !== "string" || host === "")) {
+    throw new InvalidOptionError('host is an address: "127.0.0.1"');
+  }
+  return {
+    ...(port !== undefined && { port: port as number }),
+    ...(host !== undefined && { host }),
+  };
+}
+
+export function checkMounts(mounts: unknown): asserts mounts is readonly Mount[] {
+  const isMount = (one: unknown) => Array.isArray((Object(one) as Partial<Mount>).routes);
+  if (Array.isArray(mounts) && mounts.every(isMount)) return;
+  throw new InvalidOptionError("mounts is a list of what classic() and batteries give");
 }
 
 function checkJwt(jwt: JwtOptions): void {
@@ -156,7 +193,7 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
-function refuseUnknown(what: string, given: unknown, allowed: readonly string[]): void {
+export function refuseUnknown(what: string, given: unknown, allowed: readonly string[]): void {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw new InvalidOptionError(
       `${what} takes an object: { ${allowed.slice(0, 3).join(", ")}, … }`,

@@ -4,6 +4,7 @@ import { alerts } from "./alerts.ts";
 import { cancel, remove, retry } from "./bulk.ts";
 import { bench } from "./bench.ts";
 import { makeCompletion } from "./completion.ts";
+import { crmCheck, crmEnsure } from "./crm.ts";
 import { deadGroups, deadIgnore, deadList, deadReopen } from "./dead.ts";
 import { deadReplay, deadResolve, deadShow } from "./dead.ts";
 import { deadForget, deadPresets, deadSave } from "./dead-presets.ts";
@@ -44,6 +45,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   locks: "execution locks",
   sim: "simulations: workloads spread over time",
   tokens: "who may use the HTTP API",
+  crm: "a CRM that is kept in step",
   migrate: "the schema of the store",
 };
 
@@ -71,6 +73,7 @@ export const COMMANDS: readonly Command[] = [
   ...[gatesList, gatesSet, gatesForce, gatesRemove, locksList, locksRelease, stats],
   ...[simList, simStart, simShow, simSegments, simPause, simResume, simAbort],
   ...[tokensList, tokensCreate, tokensRemove],
+  ...[crmCheck, crmEnsure],
   ...[top, doctor, migrateStatus, migrateUp, migrateSql, move, bench],
   makeCompletion(
     () => COMMANDS,

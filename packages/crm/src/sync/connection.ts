@@ -12,6 +12,7 @@ interface Ensured {
 
 /** How soon a job comes back whose queue was paused under it. */
 const PAUSED_MS = 1_000;
+const TOLD_MS = 3_600_000;
 
 export class Connection {
   readonly #hf: Holdfast;
@@ -40,7 +41,7 @@ export class Connection {
     const { operations } = this.#settings;
     const { payload, signal } = job;
     try {
-      await this.#ensureOnce(signal);
+      await this.#ensureOnce();
       let loading = this.#handlers.get(word);
       if (!loading) {
         loading = operations[word]!.load();
@@ -72,8 +73,9 @@ export class Connection {
     return learnt;
   }
 
-  #ensureOnce(signal: AbortSignal): Promise<unknown> {
-    this.#ensured ??= this.#ensureFirst(signal).catch((error: unknown) => {
+  /** Many jobs wait for it: the end of the one that came first must not end it. */
+  #ensureOnce(): Promise<unknown> {
+    this.#ensured ??= this.#ensureFirst(new AbortController().signal).catch((error: unknown) => {
       this.#ensured = null;
       throw error;
     });
@@ -117,6 +119,12 @@ export class Connection {
     const { missingScopes = [] } = error as { missingScopes?: readonly string[] };
     const reason = `${error.message}`.slice(0, 400);
     await this.#hf.pause(queue, { by: "crm", reason });
+    // Once for the fleet and hour: other jobs were refused in the same moment.
+    const key = `crm/${name}/paused`;
+    const [told] = await this.#hf.records.swap([
+      { key, expect: null, value: { jobId: job.id }, ttlMs: TOLD_MS },
+    ]);
+    if (told?.swapped !== true) return;
     const alert: StaffAlert = {
       ...{ type: "integration_error", integration: name, id: `${name}.paused`, at: new Date() },
       ...{ jobId: job.id, jobIds: [job.id], count: 1, operation: word, error: error.message },

@@ -34,6 +34,6 @@ export function checkCycles(given: CycleOptions | boolean | undefined): Cycles |
     const isWhole = Number.isInteger(value) && (value as number) >= (word === "jobs" ? 1 : 0);
     if (!isWhole) throw new InvalidOptionError(`cycles.${word} is a whole number`);
   }
-  if (cycles.everyMs < 100) throw new InvalidOptionError("cycles.everyMs is 100 or more");
+  if (cycles.everyMs < 1_000) throw new InvalidOptionError("cycles.everyMs is 1000 or more");
   return cycles;
 }

@@ -62,7 +62,8 @@ export async function readMonitor(
       ...{ id, operation: sync.operationOf(type), error: error?.message ?? null },
       ...{ retryCount: attempts, maxRetries: maxAttempts - 1, nextRetryAt: runAt },
     })),
-    averageProcessingMs: runMs.count === 0 ? null : runMs.avg,
+    // What took no time is not among the times.
+    averageProcessingMs: runMs.count > 0 ? runMs.avg : stats.completed > 0 ? 0 : null,
     queueLagMs: first ? Math.max(0, at.getTime() - first.createdAt.getTime()) : null,
   };
 }

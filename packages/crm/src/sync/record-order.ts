@@ -56,13 +56,17 @@ export class RecordOrder {
     }
   }
 
-  /** This job is the last one there now. */
-  async take(place: Place, id: string): Promise<void> {
+  /**
+   * This job is the last one there now. A job that was there before (a duplicate) is named besides the others: its
+   * own enqueue may have ended before it was.
+   */
+  async take(place: Place, id: string, { isNew = true } = {}): Promise<void> {
+    const passed = isNew ? place.after : [];
     let { version } = place;
     let after: readonly string[] = place.after;
     for (let tries = 0; tries < TRIES; tries += 1) {
       if (after.includes(id)) return;
-      const others = after.filter((one) => !place.after.includes(one));
+      const others = after.filter((one) => !passed.includes(one));
       const value: Tails = { after: [...others, id].slice(-MOST_TAILS) };
       const swap = { key: place.key, expect: version, value, ttlMs: KEPT_MS };
       const [result] = await this.#hf.records.swap<Tails>([swap]);

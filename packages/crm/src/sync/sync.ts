@@ -164,8 +164,10 @@ export class Sync<Ops> {
     const after = place?.after ?? [];
     const meta = after.length === 0 ? undefined : { after };
     const receipt: Answer = await this.#hf.enqueue(contract!, payload, { ...options, meta });
-    const isStored = receipt.status === "added" || receipt.status === "duplicate";
-    if (place !== null && isStored) await this.#order.take(place, receipt.id);
+    const isNew = receipt.status === "added";
+    if (place !== null && (isNew || receipt.status === "duplicate")) {
+      await this.#order.take(place, receipt.id, { isNew });
+    }
     return receipt;
   }
 

@@ -109,7 +109,8 @@ export const api = {
   logout: () => ask<Done>("DELETE", "session"),
   overview: (signal?: AbortSignal) => get<sent.Overview>("overview", {}, signal),
   stats: (query: Query, signal?: AbortSignal) => get<sent.Stats>("stats", query, signal),
-  types: (signal?: AbortSignal) => get<sent.Page<sent.JobType>>("types", {}, signal),
+  types: (query: Query = {}, signal?: AbortSignal) =>
+    get<sent.Page<sent.JobType>>("types", query, signal),
   doctor: (signal?: AbortSignal) => get<sent.Page<sent.Finding>>("doctor", {}, signal),
   alerts: (query: Query, signal?: AbortSignal) =>
     get<sent.Page<sent.AlertSent>>("alerts", query, signal),

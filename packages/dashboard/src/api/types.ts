@@ -112,6 +112,8 @@ export interface JobType {
   readonly hasSchema: boolean;
   readonly maxAttempts: number | null;
   readonly mayEnqueue: boolean;
+  /** JSON Schema of its payloads, where it was asked for and can be had. */
+  readonly schema: Readonly<Record<string, unknown>> | null;
 }
 
 export interface Finding {

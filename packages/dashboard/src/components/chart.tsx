@@ -35,7 +35,7 @@ interface ChartProps {
   readonly empty: string;
 }
 
-const HIGH = 168;
+const HIGH = 160;
 const COLORS: Readonly<Record<ChartSeries["tone"], string>> = {
   ...{ ok: "--ok", warn: "--warn", bad: "--bad", wait: "--wait" },
   ...{ c1: "--chart-1", c2: "--chart-2", c3: "--chart-3" },
@@ -186,7 +186,7 @@ function optionsOf(
   return {
     width: Math.max(width, 120),
     height: HIGH,
-    padding: [8, 8, 0, 0],
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: "page" }, points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: isLog ? { distr: 3 } : { range: (_, __, max) => [0, Math.max(max, 1e-6) * 1.1] } },
@@ -195,11 +195,15 @@ function optionsOf(
         ...axis,
         font,
         space: 70,
+        size: 26,
         values: (_, times) => times.map((at) => clockTime(at * 1000).slice(0, 5)),
       },
       {
         ...axis,
         ...{ font, size: 56, space: 28 },
+        ...(isLog && {
+          splits: (_: uPlot, __: number, min: number, max: number) => decades(min, max),
+        }),
         values: (_, values) => values.map((value) => (value == null ? "" : format(value))),
       },
     ],
@@ -211,13 +215,24 @@ function optionsOf(
       {},
       ...series.map(({ name, tone, isDashed }) => {
         const stroke = resolvedColor(COLORS[tone]);
+        // In a stack the areas tell: a line along the top would also be drawn where nothing is added.
+        if (isStacked) {
+          const share = tone === "ok" ? 0.3 : 0.8;
+          return { label: name, width: 0, points: { show: false }, fill: faded(stroke, share) };
+        }
         return {
-          ...{ label: name, stroke, width: 1.5, points: { show: false }, spanGaps: true },
+          ...{ label: name, stroke, width: 1.5, points: { show: true, size: 4, fill: stroke } },
           ...(isDashed && { dash: [4, 3] }),
-          ...(isStacked && { fill: faded(stroke, tone === "ok" ? 0.25 : 0.7) }),
         };
       }),
     ],
     hooks: { setCursor: [(made) => onShow(made.cursor.idx ?? null)] },
   };
+}
+
+/** 1, 10, 100 …: lines in between say nothing. */
+function decades(min: number, max: number): number[] {
+  const from = Math.floor(Math.log10(Math.max(min, 1e-3)));
+  const to = Math.ceil(Math.log10(Math.max(max, 1e-3)));
+  return Array.from({ length: to - from + 1 }, (_, at) => 10 ** (from + at));
 }

@@ -54,7 +54,7 @@ export function Shell() {
         To the content
       </a>
       <Nav />
-      <div>
+      <div class="side">
         <Header />
         <Notices />
         <main id="main" ref={main} tabIndex={-1}>

@@ -3,10 +3,19 @@ import type { ComponentType } from "preact";
 import type { Me, Overview, Role } from "../api/types.ts";
 import { may } from "../state/session.ts";
 import { shortCount } from "../text/numbers.ts";
+import { AuditPage } from "./audit/audit-page.tsx";
 import { DeadLettersPage } from "./dead-letters/dead-letters-page.tsx";
+import { DoctorPage } from "./doctor/doctor-page.tsx";
+import { FailuresPage } from "./failures/failures-page.tsx";
+import { GatesPage } from "./gates/gates-page.tsx";
 import { JobsPage } from "./jobs/jobs-page.tsx";
+import { LocksPage } from "./locks/locks-page.tsx";
+import { OperationsPage } from "./operations/operations-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
 import { QueuesPage } from "./queues/queues-page.tsx";
+import { SchedulesPage } from "./schedules/schedules-page.tsx";
+import { TokensPage } from "./tokens/tokens-page.tsx";
+import { WorkersPage } from "./workers/workers-page.tsx";
 
 export interface PageProps {
   /** Behind the page's own name: `["019a…"]` of `#/jobs/019a…`. */
@@ -52,6 +61,36 @@ export const PAGES: readonly PageEntry[] = [
   {
     ...{ ...viewer, path: "queues", title: "Queues", key: "q", component: QueuesPage },
     count: ({ queueCount }) => some(queueCount),
+  },
+  {
+    ...{ ...viewer, path: "operations", title: "Operations", key: "p" },
+    ...{ component: OperationsPage, count: ({ operations }) => some(operations.length) },
+  },
+  { ...viewer, path: "schedules", title: "Schedules", key: "s", component: SchedulesPage },
+  {
+    ...{ ...viewer, path: "gates", title: "Gates", key: "t", component: GatesPage },
+    isWhole: true,
+  },
+  { ...viewer, path: "workers", title: "Workers", key: "w", component: WorkersPage },
+  {
+    ...{ ...viewer, path: "failures", title: "Failures", key: "f", component: FailuresPage },
+    isSecond: true,
+  },
+  {
+    ...{ ...viewer, path: "locks", title: "Locks", key: "l", component: LocksPage },
+    isSecond: true,
+  },
+  {
+    ...{ ...viewer, path: "doctor", title: "Doctor", key: "h", component: DoctorPage },
+    ...{ isSecond: true, isWhole: true },
+  },
+  {
+    ...{ role: "admin", path: "audit", title: "Audit", key: "a", component: AuditPage },
+    ...{ isSecond: true, isWhole: true },
+  },
+  {
+    ...{ role: "admin", path: "tokens", title: "Tokens", key: "k", component: TokensPage },
+    ...{ isSecond: true, isWhole: true },
   },
 ];
 

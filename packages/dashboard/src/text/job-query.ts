@@ -55,12 +55,12 @@ export const QUALIFIERS: readonly Qualifier[] = [
   { name: "to", param: "to", about: "created before, as a time or 2h", values: null },
 ];
 
-const WORD = /(?:([a-z]+):)?(?:"((?:[^"\\]|\\.)*)"?|(\S+))|([a-z]+):(?=\s|$)/gi;
+const WORD = /([a-z]+):(?=\s|$)|(?:([a-z]+):)?(?:"((?:[^"\\]|\\.)*)"?|(\S+))/gi;
 const ID = /^[0-9a-f]{8}[0-9a-f-]*$/i;
 
 export function wordsOf(text: string): Word[] {
   return [...text.matchAll(WORD)].map((found) => {
-    const [all, name, quoted, plain, empty] = found;
+    const [all, empty, name, quoted, plain] = found;
     const start = found.index;
     const value = quoted === undefined ? (plain ?? "") : quoted.replace(/\\(.)/g, "$1");
     const named = name ?? empty ?? null;

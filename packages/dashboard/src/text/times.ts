@@ -60,6 +60,18 @@ export function exactTime(at: string | number | Date): string {
   return full.format(new Date(at));
 }
 
+/** For a field that is read again: 100000 → "100 s", never rounded. */
+export function exactDuration(ms: number): string {
+  const units = [
+    [DAY, "days"],
+    [HOUR, "h"],
+    [MINUTE, "min"],
+    [SECOND, "s"],
+  ] as const;
+  const found = ms === 0 ? undefined : units.find(([unit]) => ms % unit === 0);
+  return found === undefined ? `${ms} ms` : `${ms / found[0]} ${found[1]}`;
+}
+
 /** "90 s", "1.5h", "2 days" and plain milliseconds; null where it is none. */
 export function parseDuration(text: string): number | null {
   const found = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|sec|m|min|h|d|days?)?\s*$/i.exec(text);

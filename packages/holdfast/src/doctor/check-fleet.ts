@@ -1,5 +1,7 @@
 /** What waits and who works, put side by side: work that no worker will ever take. */
 import type { Holdfast } from "../any-holdfast.ts";
+import { InvalidOptionError } from "../core/errors.ts";
+import { checkFunction, checkOptions } from "../core/option-checks.ts";
 import type { Finding } from "../core/store-check.ts";
 import type { FleetWorker } from "../control/workers/workers.ts";
 
@@ -17,8 +19,14 @@ const OWN_QUEUES = /^holdfast\./;
 
 export async function checkFleet(
   hf: Holdfast,
-  { now = Date.now }: CheckFleetOptions = {},
+  options: CheckFleetOptions = {},
 ): Promise<readonly Finding[]> {
+  if (typeof (hf as Partial<Holdfast> | null | undefined)?.counts !== "function") {
+    throw new InvalidOptionError("checkFleet takes a Holdfast: checkFleet(hf)");
+  }
+  checkOptions("checkFleet", options, ["now"]);
+  const { now = Date.now } = options;
+  checkFunction("now", now);
   const [workers, counts, skewMs] = [
     await hf.workers.list(),
     await hf.counts(),
@@ -105,22 +113,9 @@ async function unknownTypes(
   return found;
 }
 
-/** By its shape: a Holdfast of a test may have none. */
-interface Scheduling {
-  readonly schedules?: {
-    list(): Promise<
-      readonly {
-        readonly name: string;
-        readonly enabled: boolean;
-        readonly job: { readonly type: string; readonly queue: string };
-      }[]
-    >;
-  };
-}
-
 /** A schedule whose jobs no worker would take makes a heap of them, or fires not at all. */
 async function idleSchedules(hf: Holdfast, workers: readonly FleetWorker[]): Promise<Finding[]> {
-  const all = (await (hf as unknown as Scheduling).schedules?.list()) ?? [];
+  const all = await hf.schedules.list();
   const isServed = (job: { readonly type: string; readonly queue: string }) =>
     workers.some(({ queues, types }) => queues.includes(job.queue) && types.includes(job.type));
   return all

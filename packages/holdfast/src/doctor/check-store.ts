@@ -1,5 +1,6 @@
 /** Looks at the place that a URL names, without opening it as a store: nothing is made or changed there. */
 import { InvalidOptionError } from "../core/errors.ts";
+import { checkOptions, checkText, checkWhole, MAX_DURATION_MS } from "../core/option-checks.ts";
 import { schemaState, type Finding, type StoreCheck } from "../core/store-check.ts";
 
 export interface CheckStoreOptions {
@@ -11,6 +12,12 @@ export async function checkStore(
   url: string,
   options: CheckStoreOptions = {},
 ): Promise<StoreCheck> {
+  checkText("the URL of a store", url);
+  checkOptions("checkStore", options, ["longTransactionMs"]);
+  const { longTransactionMs } = options;
+  if (longTransactionMs !== undefined) {
+    checkWhole("longTransactionMs", longTransactionMs, { min: 0, max: MAX_DURATION_MS });
+  }
   const scheme = /^([a-z+]+):/.exec(url)?.[1];
   switch (scheme) {
     case "sqlite": {

@@ -1,8 +1,9 @@
 /** The library's options from the environment: `new Holdfast({ store, ...optionsFromEnv() })`. */
 import { InvalidOptionError } from "../core/errors.ts";
+import { checkFunction, checkObject, checkOptions } from "../core/option-checks.ts";
 import type { Settings } from "../holdfast-options.ts";
 import { readSettings } from "./read-settings.ts";
-import type { SettingValues } from "./settings-table.ts";
+import { SETTING_NAMES, type SettingValues } from "./settings-table.ts";
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -30,8 +31,12 @@ export interface FromEnvOptions {
 /** Throws one `InvalidOptionError` that names every bad value. */
 export function optionsFromEnv(
   env: Readonly<Record<string, string | undefined>> = process.env,
-  { onWarning = (warning) => console.warn(`holdfast: ${warning}`) }: FromEnvOptions = {},
+  options: FromEnvOptions = {},
 ): EnvOptions {
+  checkObject("the environment", env);
+  checkOptions("optionsFromEnv", options, ["onWarning"]);
+  const { onWarning = (warning) => console.warn(`holdfast: ${warning}`) } = options;
+  checkFunction("onWarning", onWarning);
   const { values, problems, warnings } = readSettings({ env });
   refuseProblems("the environment", problems);
   for (const warning of warnings) onWarning(warning);
@@ -39,12 +44,14 @@ export function optionsFromEnv(
 }
 
 export function refuseProblems(where: string, problems: readonly string[]): void {
+  if (!Array.isArray(problems)) throw new InvalidOptionError("problems must be a list of texts");
   if (problems.length === 0) return;
   throw new InvalidOptionError(`${where} cannot be used: ${problems.join("; ")}`);
 }
 
 /** The same from values that were read elsewhere, too. */
 export function optionsOf(values: SettingValues): EnvOptions {
+  checkOptions("optionsOf", values, SETTING_NAMES);
   const {
     maxAttempts,
     lockStaleMinutes,

@@ -2,7 +2,7 @@
  * From flags, the environment and a configuration file to values: a flag is over the environment, that is over
  * the file. What is wrong is gathered, so that a person mends all of it at once.
  */
-import { nearestWord } from "../core/option-checks.ts";
+import { checkObject, checkOptions, checkText, nearestWord } from "../core/option-checks.ts";
 import { OTHER_NAMES, SETTING_NAMES, SETTINGS } from "./settings-table.ts";
 import type { Setting, SettingKind, SettingName, SettingValues } from "./settings-table.ts";
 
@@ -29,6 +29,7 @@ interface Given {
 }
 
 export function readSettings(layers: Layers): ReadSettings {
+  checkLayers(layers);
   const values: Record<string, unknown> = {};
   const sources: Partial<Record<SettingName, string>> = {};
   const problems: string[] = [];
@@ -56,6 +57,16 @@ export function readSettings(layers: Layers): ReadSettings {
   return { values: values as SettingValues, sources, problems, warnings };
 }
 
+function checkLayers(layers: Layers): void {
+  checkOptions("readSettings", layers, ["flags", "env", "file"]);
+  const { flags = {}, env = {}, file } = layers;
+  checkObject("flags", flags);
+  checkObject("env", env);
+  if (file === undefined) return;
+  checkOptions("file", file, ["name", "path", "values"]);
+  checkObject("values of the file", file.values);
+}
+
 function given(source: string, raw: unknown): Given[] {
   return raw === undefined ? [] : [{ source, raw }];
 }
@@ -67,8 +78,9 @@ function fromEnv(
   into: { readonly problems: string[]; readonly warnings: string[] },
 ): Given[] {
   const set = names.flatMap((name) => {
-    const raw = env[name];
-    return raw === undefined || raw.trim() === "" ? [] : [{ source: name, raw: raw.trim() }];
+    // A program that gives an environment of its own may have a number there.
+    const raw = String(env[name] ?? "").trim();
+    return raw === "" ? [] : [{ source: name, raw }];
   });
   const [first, ...others] = set;
   if (first === undefined) return [];
@@ -127,13 +139,14 @@ function readValue(
 
 /** What may be shown of a value: no password, no token. */
 export function shownValue(kind: SettingKind, value: unknown): string {
+  checkObject("the kind of a setting", kind);
   if (kind.is === "secret") return "(hidden)";
   if (kind.is === "url") return hideCredentials(String(value));
   return Array.isArray(value) ? value.join(",") : show(value);
 }
 
 export function hideCredentials(url: string): string {
-  const [address = ""] = url.split("?");
+  const [address = ""] = checkText("a URL", url).split("?");
   return address.replace(/\/\/[^/@]*@/, "//…@");
 }
 
@@ -143,7 +156,7 @@ function show(value: unknown): string {
 }
 
 export function kebab(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return checkText("a name", name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 function unknownInFile(file: Layers["file"]): string[] {

@@ -1,6 +1,8 @@
 /** Takes whole jobs from elsewhere into a store, each once however often it is tried. */
 import { BATCH_BYTES, BATCH_ITEMS, type AdoptedJob } from "../core/job.ts";
+import { InvalidOptionError } from "../core/errors.ts";
 import type { Store } from "../core/store.ts";
+import { checkStoreGiven } from "./check-store-given.ts";
 
 /**
  * `there`: a job of this id is there already, and stays as it is. `gone`: it was, and has been removed since.
@@ -13,6 +15,8 @@ export async function adoptJobs(
   store: Store,
   jobs: readonly AdoptedJob[],
 ): Promise<readonly Adoption[]> {
+  checkStoreGiven("adoptJobs", store);
+  checkJobs(jobs);
   const answers: Adoption[] = [];
   for (const batch of batchesOf(jobs)) {
     const results = await store.adopt(batch);
@@ -39,6 +43,16 @@ export async function adoptJobs(
     }
   }
   return answers;
+}
+
+function checkJobs(jobs: unknown): void {
+  const isWhole = (job: unknown) => {
+    const { id, payload, steps, logs, history } = Object(job) as Record<string, unknown>;
+    const isText = typeof id === "string" && typeof payload === "string";
+    return isText && [steps, logs, history].every((list) => Array.isArray(list));
+  };
+  if (Array.isArray(jobs) && jobs.every(isWhole)) return;
+  throw new InvalidOptionError("adoptJobs takes a list of whole jobs, as exportJobs yields them");
 }
 
 function* batchesOf(jobs: readonly AdoptedJob[]): Generator<readonly AdoptedJob[]> {

@@ -1,7 +1,9 @@
 /** Whole jobs of a store, as another store adopts them. */
 import type { AdoptedJob, JobStatus, StoredJob } from "../core/job.ts";
+import { checkOptions } from "../core/option-checks.ts";
 import type { JobFilter, Store } from "../core/store.ts";
 import { payloadHash } from "../engine/produce/compose-job.ts";
+import { checkQueueNames, checkStoreGiven } from "./check-store-given.ts";
 
 export interface ExportOptions {
   /** Succeeded and cancelled jobs, too. Default: queued and dead ones only. */
@@ -20,8 +22,12 @@ const FINISHED: readonly Exclude<JobStatus, "processing">[] = ["succeeded", "can
  */
 export async function* exportJobs(
   store: Store,
-  { finished = false, queues }: ExportOptions = {},
+  options: ExportOptions = {},
 ): AsyncGenerator<readonly AdoptedJob[]> {
+  checkStoreGiven("exportJobs", store);
+  checkOptions("exportJobs", options, ["finished", "queues"]);
+  const { finished = false, queues } = options;
+  checkQueueNames("exportJobs", queues);
   const names = queues ?? (await store.count()).map(({ queue }) => queue);
   for (const queue of names) {
     for (const status of finished ? [...MOVED, ...FINISHED] : MOVED) {

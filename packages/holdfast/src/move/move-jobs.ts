@@ -6,10 +6,11 @@
  *   hold ─▶ copy, again until a pass finds nothing new ─▶ rules ─▶ verify
  */
 import { InvalidOptionError, MoveRefusedError } from "../core/errors.ts";
-import { checkOptions } from "../core/option-checks.ts";
+import { checkFunction, checkOptions, checkText } from "../core/option-checks.ts";
 import type { Store } from "../core/store.ts";
 import { adoptJobs } from "./adopt-jobs.ts";
 import { exportJobs, type ExportOptions } from "./export-jobs.ts";
+import { checkQueueNames, checkStoreGiven } from "./check-store-given.ts";
 import { addDigests, digestText, jobDigest } from "./job-digest.ts";
 import { adoptedOf } from "./export-jobs.ts";
 import { copyLedger, copyLines, copyRecords } from "./move-rules.ts";
@@ -58,6 +59,11 @@ export const MOVED = "moved";
 export async function moveJobs(options: MoveOptions): Promise<MoveReport> {
   checkOptions("moveJobs", options, OPTIONS);
   const { from, to, onProgress = () => {}, reason = "to another store" } = options;
+  checkStoreGiven("moveJobs from", from);
+  checkStoreGiven("moveJobs to", to);
+  checkQueueNames("moveJobs", options.queues);
+  checkFunction("onProgress", onProgress);
+  checkText("reason", reason);
   if (from === to) throw new InvalidOptionError("moveJobs needs two stores, and these are one");
   const why = `${MOVED}: ${reason}`;
   await holdAll(options, why);
@@ -83,6 +89,10 @@ export async function moveJobs(options: MoveOptions): Promise<MoveReport> {
       : 0;
   const verified = await verify(options, (done) => onProgress({ phase: "verify", done, of }));
   return { ...tally, records, entries, ...verified };
+}
+
+function exportedOf({ finished, queues }: MoveOptions): ExportOptions {
+  return { finished, queues };
 }
 
 async function queuesOf({ from, queues }: MoveOptions): Promise<readonly string[]> {
@@ -124,7 +134,7 @@ async function copyOnce(
   let [jobs, added] = [0, 0];
   const before = { ...tally };
   Object.assign(tally, { there: 0, gone: 0 });
-  for await (const page of exportJobs(from, options)) {
+  for await (const page of exportJobs(from, exportedOf(options))) {
     const answers = await adoptJobs(to, page);
     for (const answer of answers) {
       if (answer === "added" || answer === "without key") added++;
@@ -148,7 +158,7 @@ async function verify(
   const { from, to } = options;
   let [ofFrom, ofTo, done] = [0n, 0n, 0];
   const different: string[] = [];
-  for await (const page of exportJobs(from, options)) {
+  for await (const page of exportJobs(from, exportedOf(options))) {
     const found = await to.get(page.map(({ id, queue }) => ({ id, queue })));
     for (const [at, job] of page.entries()) {
       const there = found[at];

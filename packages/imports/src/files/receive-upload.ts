@@ -61,6 +61,7 @@ export async function receiveUpload(request: UploadRequest): Promise<ReceivedUpl
   const part = join(folder, `${randomUUID()}${PART}`);
   const fields = new Map<string, string>();
   let storing: Promise<Part> | null = null;
+  let open: BusboyFileStream | null = null;
   let refused: Error | null = null;
   const refuse = (error: Error) => {
     refused ??= error;
@@ -71,6 +72,7 @@ export async function receiveUpload(request: UploadRequest): Promise<ReceivedUpl
     stream.on("error", () => {});
     try {
       if (field !== "file" || storing) throw bad('a file is sent in one field called "file"');
+      open = stream;
       storing = store(stream, { name, mimeType, part, maxBytes });
       storing.catch(refuse);
     } catch (error) {
@@ -91,6 +93,8 @@ export async function receiveUpload(request: UploadRequest): Promise<ReceivedUpl
     await rename(part, path);
     return { ...stored, path, fields };
   } catch (error) {
+    // The parser does not end the file that it was in the middle of.
+    (open as BusboyFileStream | null)?.destroy(error as Error);
     await (storing as Promise<Part> | null)?.catch(() => {});
     await rm(part, { force: true });
     throw refused ?? (error instanceof ImportRejectedError ? error : broken(error));

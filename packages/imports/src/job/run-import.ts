@@ -110,6 +110,7 @@ class Desk {
       this.#warn({ row, reason: column === undefined ? message : `${column}${row}: ${message}` });
     }
     signal.throwIfAborted();
+    this.#run.progress(1, this.#state.totalRows);
     if (!this.#run.dryRun) await this.#finish();
   }
 

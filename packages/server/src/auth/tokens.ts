@@ -4,11 +4,11 @@
  * outage locks no caller out.
  */
 import { randomBytes } from "node:crypto";
-import type { Records } from "holdfast";
+import { InvalidOptionError, type Records } from "holdfast";
 import { HttpError } from "../http/http-error.ts";
 import { isStoreAway } from "../http/error-answer.ts";
 import { matches, randomText, sha256 } from "./hash.ts";
-import type { Role } from "./caller.ts";
+import { isRole, type Role } from "./caller.ts";
 
 const PREFIX = "holdfast/server/tokens/";
 const FORM = /^hf_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
@@ -39,6 +39,17 @@ export interface NewToken {
   readonly expiresAt: Date | null;
 }
 
+function checkNewToken(given: unknown): void {
+  const { role, queues, name, createdBy, expiresAt } = Object(given) as Partial<NewToken>;
+  const isList = Array.isArray(queues) && queues.every((queue) => typeof queue === "string");
+  const isTime = expiresAt === null || expiresAt instanceof Date;
+  const isNamed = typeof name === "string" && typeof createdBy === "string";
+  if (isRole(role) && (queues === null || isList) && isNamed && isTime) return;
+  throw new InvalidOptionError(
+    "a token is made of { role, queues, name, createdBy, expiresAt }: a role is viewer, operator or admin, queues is a list or null, expiresAt a Date or null",
+  );
+}
+
 export class Tokens {
   readonly #records: Records;
   readonly #now: () => number;
@@ -51,6 +62,7 @@ export class Tokens {
 
   /** Its secret is in the answer, and nowhere else ever again. */
   async create(given: NewToken): Promise<{ readonly token: TokenRecord; readonly secret: string }> {
+    checkNewToken(given);
     const id = randomBytes(6).toString("hex");
     const secret = `hf_${id}_${randomText(32)}`;
     const { role, queues, name, createdBy, expiresAt } = given;

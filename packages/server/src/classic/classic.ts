@@ -4,7 +4,9 @@
  *
  *     createServer(hf, { mounts: [classic({ queue: process.env.WORKER_QUEUE_NAME })] })
  */
-import type { Role } from "../auth/caller.ts";
+import { InvalidOptionError } from "holdfast";
+import { isRole, type Role } from "../auth/caller.ts";
+import { refuseUnknown } from "../server-options.ts";
 import type { Mount } from "../routes/route.ts";
 import { adminRoutes } from "./admin-routes.ts";
 import { monitorRoutes } from "./monitor-routes.ts";
@@ -22,7 +24,11 @@ export interface ClassicOptions {
 }
 
 export function classic(options: ClassicOptions = {}): Mount {
+  refuseUnknown("classic", options, ["queue", "anonymous", "retentionDays", "resilientMode"]);
   const { anonymous } = options;
+  if (anonymous !== undefined && !isRole(anonymous)) {
+    throw new InvalidOptionError("anonymous is viewer, operator or admin");
+  }
   return {
     name: "classic",
     routes: [...adminRoutes(options), ...queueRoutes(options), ...monitorRoutes()],

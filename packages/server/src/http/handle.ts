@@ -57,11 +57,11 @@ export async function handle(services: Services, one: Route, arrival: Arrival): 
 async function callerOf(
   { auth }: Services,
   one: Route,
-  { request, address }: Arrival,
+  { request, address, incoming }: Arrival,
 ): Promise<Caller> {
   if (one.role === "anyone") return NOBODY;
-  const caller = await auth.authenticate({ request, address, anonymous: one.anonymous ?? null });
-  return caller;
+  const anonymous = one.anonymous ?? null;
+  return auth.authenticate({ request, address, incoming, anonymous });
 }
 
 async function run(services: Services, one: Route, arrival: Arrival, who: Who): Promise<unknown> {

@@ -18,13 +18,13 @@ export class HttpError extends Error {
   readonly extra: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, code: string, message: string, details: Details = {}) {
+  constructor(status: number, code: string, message: string, details: Details | null = {}) {
     super(message);
     this.name = "HttpError";
     this.status = status;
     this.code = code;
-    this.extra = details.extra ?? {};
-    this.headers = details.headers ?? {};
+    this.extra = details?.extra ?? {};
+    this.headers = details?.headers ?? {};
   }
 }
 

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document, from the same schemas that requests and answers are held against. */
 import { z } from "zod";
+import { checkRoutes } from "../routes/check-routes.ts";
 import type { Route } from "../routes/route.ts";
 import { operationName } from "./operation-name.ts";
 
@@ -23,6 +24,7 @@ const ERRORS: Readonly<Record<string, string>> = {
 };
 
 export function openApiDocument(routes: readonly Route[], basePath = ""): Json {
+  checkRoutes(routes);
   const paths: Record<string, Json> = {};
   for (const one of routes) {
     const path = one.path.replace(/:(\w+)/g, "{$1}");

@@ -8,6 +8,7 @@ import { ledgerRoutes } from "./ledger.ts";
 import { lockRoutes } from "./locks.ts";
 import { operationRoutes } from "./operations.ts";
 import { queueRoutes } from "./queues.ts";
+import { checkMounts } from "../server-options.ts";
 import type { Mount, Route } from "./route.ts";
 import { scheduleRoutes } from "./schedules.ts";
 import { systemRoutes } from "./system.ts";
@@ -15,6 +16,7 @@ import { tokenRoutes } from "./tokens.ts";
 import { workerRoutes } from "./workers.ts";
 
 export function allRoutes(mounts: readonly Mount[] = []): readonly Route[] {
+  checkMounts(mounts);
   return [
     ...dashboardRoutes,
     ...systemRoutes,

@@ -7,8 +7,11 @@ import type { Route } from "./route.ts";
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 export function checkRoutes(routes: readonly Route[]): void {
+  if (!Array.isArray(routes))
+    throw new InvalidOptionError("routes are a list, as allRoutes() has it");
   const seen = new Set<string>();
-  for (const one of routes) {
+  for (const given of routes as readonly unknown[]) {
+    const one = Object(given) as Route;
     const name = `${one.method} ${one.path}`;
     const missing = whatIsMissing(one);
     if (missing !== null) throw new InvalidOptionError(`the route ${name} ${missing}`);

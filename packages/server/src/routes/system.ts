@@ -181,16 +181,22 @@ export const systemRoutes = [
       role: "viewer",
       scope: "own",
       audit: null,
-      query: null,
+      query: z.strictObject({
+        schemas: z
+          .boolean()
+          .optional()
+          .meta({ description: "true: with the JSON schemas of payloads, where they can be had" }),
+      }),
     },
     ...{ body: null, summary: "The job types that this process and live workers know." },
     answer: list(
       z.strictObject({
         ...{ type: z.string(), queue: z.string().nullable(), isHandled: z.boolean() },
         ...{ hasSchema: z.boolean(), maxAttempts: count.nullable(), mayEnqueue: z.boolean() },
+        schema: z.looseObject({}).nullable(),
       }),
     ),
-    async run({ hf, caller, services }) {
+    async run({ hf, caller, services, query }) {
       const { enqueue } = services.options;
       const known = hf.tools.types();
       const workers = await hf.workers.list();
@@ -200,13 +206,14 @@ export const systemRoutes = [
       const own = known.map(({ type, queue, isHandled, hasSchema, maxAttempts }) => ({
         ...{ type, queue, hasSchema, maxAttempts, mayEnqueue: may(type, true) },
         isHandled: isHandled || handled.has(type),
+        schema: query.schemas === true ? hf.tools.payloadSchema(type) : null,
       }));
       const names = new Set(known.map(({ type }) => type));
       const others = [...handled]
         .filter((type) => !names.has(type))
         .map((type) => ({
           ...{ type, queue: null, isHandled: true, hasSchema: false, maxAttempts: null },
-          mayEnqueue: may(type, false),
+          ...{ mayEnqueue: may(type, false), schema: null },
         }));
       const items = [...own, ...others].filter(({ queue }) => sees(caller, queue));
       return { items, nextCursor: null };

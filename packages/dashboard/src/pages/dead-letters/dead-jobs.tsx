@@ -26,7 +26,7 @@ export function DeadJobs({ fingerprint, queue }: { fingerprint: string | null; q
             <Empty title="None is left.">They were retried, removed, or kept long enough.</Empty>
           ) : (
             <>
-              <JobsTable jobs={items} />
+              <JobsTable jobs={items} isNarrow />
               <Pager nextCursor={nextCursor}>{plural(items.length, "job")}, newest first</Pager>
             </>
           )

@@ -105,7 +105,7 @@ export function ReplayPanel({ fault, queue }: { fault: FaultGroup | null; queue:
               <option value="full">as its contract gives</option>
             </select>
           </label>
-          <NumberField label="Stop when so many % fail again" value={stopAt} onChange={setStopAt} />
+          <NumberField label="Stop at % failed again" value={stopAt} onChange={setStopAt} />
         </div>
       </div>
       {plan && (

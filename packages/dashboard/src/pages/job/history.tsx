@@ -125,7 +125,9 @@ function Attempt({ job, attempt }: { job: Job; attempt: Job["history"][number] }
       {category !== null && <Tag tone="warn">{category}</Tag>}{" "}
       <span class="sub">attempt {attempt.attempt}</span>
       <WorkerText worker={worker} />
-      {message !== null && <pre class="soft">{message}</pre>}
+      {message !== null && !(isLast && stack?.includes(message)) && (
+        <pre class="soft">{message}</pre>
+      )}
       {stack !== null && stack !== message && (
         <details open={isLast}>
           <summary class="sub">stack</summary>

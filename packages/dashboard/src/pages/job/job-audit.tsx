@@ -1,7 +1,7 @@
 /** What people did to it; for admins, as the audit is theirs. */
 import { api } from "../../api/client.ts";
 import { Panel } from "../../components/panel.tsx";
-import { Content, Empty } from "../../components/states.tsx";
+import { Content } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/texts.tsx";
 import { useMe, useMay } from "../../state/session.ts";
@@ -16,36 +16,32 @@ export function JobAudit({ id }: { id: string }) {
     (signal) => api.ledger.audit({ jobId: id, limit: 20 }, signal),
     15_000,
   );
-  if (!maySee) return null;
+  if (!maySee || entries.data?.items.length === 0) return null;
   return (
     <Panel title="What did people do to it?">
       <Content of={entries}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="Nothing is noted about it." />
-          ) : (
-            <Table
-              caption="Audit entries of this job"
-              rows={items}
-              keyOf={({ id: own }) => own}
-              columns={[
-                {
-                  title: "What",
-                  cell: ({ action, by, reason }) => (
-                    <>
-                      <b>{action}</b>
-                      <div class="sub any">
-                        by {by ?? "a program"}
-                        {reason !== null && reason !== "" && `: “${reason}”`}
-                      </div>
-                    </>
-                  ),
-                },
-                { title: "When", isNumber: true, cell: ({ at }) => <Time at={at} /> },
-              ]}
-            />
-          )
-        }
+        {({ items }) => (
+          <Table
+            caption="Audit entries of this job"
+            rows={items}
+            keyOf={({ id: own }) => own}
+            columns={[
+              {
+                title: "What",
+                cell: ({ action, by, reason }) => (
+                  <>
+                    <b>{action}</b>
+                    <div class="sub any">
+                      by {by ?? "a program"}
+                      {reason !== null && reason !== "" && `: “${reason}”`}
+                    </div>
+                  </>
+                ),
+              },
+              { title: "When", isNumber: true, cell: ({ at }) => <Time at={at} /> },
+            ]}
+          />
+        )}
       </Content>
     </Panel>
   );

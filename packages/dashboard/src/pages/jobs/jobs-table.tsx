@@ -80,13 +80,35 @@ const COLUMNS: readonly Column<JobListing>[] = [
 interface JobsTableProps {
   readonly jobs: readonly JobListing[];
   readonly selection?: Selection | undefined;
+  /** Beside a panel: fewer columns, ids cut. */
+  readonly isNarrow?: boolean;
 }
 
-export function JobsTable({ jobs, selection }: JobsTableProps) {
+const NARROW: readonly Column<JobListing>[] = [
+  {
+    title: "Job",
+    cell: (job) => (
+      <a class="main mono" href={href(["jobs", job.id])} title={job.id}>
+        {job.id.slice(0, 18)}…
+      </a>
+    ),
+  },
+  { title: "Queue", isWide: true, cell: ({ queue }) => queue },
+  { title: "Group", cell: ({ group }) => group ?? <span class="sub">none</span> },
+  {
+    title: "Attempts",
+    isNumber: true,
+    isWide: true,
+    cell: ({ attempts, maxAttempts }) => `${attempts} of ${maxAttempts}`,
+  },
+  { title: "Died", isNumber: true, cell: ({ finishedAt }) => <Relative at={finishedAt} /> },
+];
+
+export function JobsTable({ jobs, selection, isNarrow = false }: JobsTableProps) {
   return (
     <Table
       caption="Jobs"
-      columns={COLUMNS}
+      columns={isNarrow ? NARROW : COLUMNS}
       rows={jobs}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => href(["jobs", id])}

@@ -13,10 +13,17 @@ const SHOWN = 12;
 const COLUMNS: readonly Column<QueueCounts>[] = [
   {
     title: "Queue",
-    cell: ({ queue }) => (
-      <a class="main" href={`#/queues/${encodeURIComponent(queue)}`}>
-        {queue}
-      </a>
+    cell: ({ queue, holds }) => (
+      <>
+        <a class="main any" href={`#/queues/${encodeURIComponent(queue)}`}>
+          {queue}
+        </a>
+        {holds?.[0] && (
+          <div>
+            <Tag tone="wait">{`held: ${holds[0]}`}</Tag>
+          </div>
+        )}
+      </>
     ),
   },
   {
@@ -40,11 +47,6 @@ const COLUMNS: readonly Column<QueueCounts>[] = [
     cell: ({ queue }) => (
       <Sparkline label={`Ready jobs of ${queue}`} values={samples.ofQueue(queue)} isSmall />
     ),
-  },
-  {
-    title: "",
-    isWide: true,
-    cell: ({ holds }) => (holds?.[0] ? <Tag tone="wait">{`held: ${holds[0]}`}</Tag> : null),
   },
 ];
 

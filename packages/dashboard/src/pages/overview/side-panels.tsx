@@ -91,10 +91,15 @@ export function OperationsPanel({ overview }: { overview: Overview }) {
   );
 }
 
+const SHOWN = 6;
+
 export function ActionsPanel({ overview }: { overview: Overview }) {
   const maySeeAll = useMay("admin");
   return (
-    <Panel title="What changed?" aside={maySeeAll ? <a href="#/audit">the audit</a> : "last ten"}>
+    <Panel
+      title="What changed?"
+      aside={maySeeAll ? <a href="#/audit">the audit</a> : "the last six"}
+    >
       {overview.actions.length === 0 ? (
         <Empty title="People changed nothing lately.">
           Every write here and by the command line is noted.
@@ -102,7 +107,7 @@ export function ActionsPanel({ overview }: { overview: Overview }) {
       ) : (
         <Table
           caption="The last actions"
-          rows={overview.actions}
+          rows={overview.actions.slice(0, SHOWN)}
           keyOf={({ id }) => id}
           columns={[
             {
@@ -113,7 +118,7 @@ export function ActionsPanel({ overview }: { overview: Overview }) {
                     <b>{action}</b> {queue ?? ""}{" "}
                     {state === "refused" && <Tag tone="bad">refused</Tag>}
                   </span>
-                  <div class="sub">
+                  <div class="sub two-lines">
                     by {by ?? "a program"}
                     {reason !== null && reason !== "" && `: “${reason}”`}
                   </div>

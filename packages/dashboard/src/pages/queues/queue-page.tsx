@@ -89,7 +89,9 @@ function Numbers({ queue, stats }: { queue: QueueDetails; stats: Stats | null })
       <Figure
         name="Oldest waiting"
         value={age === null ? "none" : duration(age)}
-        about={queue.holds.length > 0 ? "held" : "since it was due"}
+        about={
+          age === null ? "nothing is ready" : queue.holds.length > 0 ? "held" : "since it was due"
+        }
         tone={age !== null && age > 300_000 ? "warn" : ""}
         href={href(["jobs"], { q: `${q} status:waiting`, order: "oldest" })}
       />

@@ -7,7 +7,7 @@ import { act } from "../../state/act.ts";
 import { askFirst } from "../../state/questions.ts";
 import { useMay } from "../../state/session.ts";
 import { count, plural } from "../../text/numbers.ts";
-import { duration, parseDuration } from "../../text/times.ts";
+import { duration, exactDuration, parseDuration } from "../../text/times.ts";
 
 const KEPT = ["succeeded", "dead", "cancelled"] as const;
 
@@ -119,7 +119,7 @@ async function setLimits(queue: QueueDetails, reload: () => void): Promise<void>
 async function setKeep(queue: QueueDetails, reload: () => void): Promise<void> {
   const { queue: name, keep, overflow } = queue;
   const text = (rule: QueueDetails["keep"][string]) =>
-    rule === null ? "for ever" : rule?.maxAgeMs == null ? "" : duration(rule.maxAgeMs);
+    rule === null ? "for ever" : rule?.maxAgeMs == null ? "" : exactDuration(rule.maxAgeMs);
   const answer = await askFirst({
     title: `Keeping of queue ${name}`,
     body: "How long finished jobs stay. What is past its time goes for good.",

@@ -123,7 +123,7 @@ export class Alerts {
   };
 
   /** @internal Too many of its jobs failed again. Told once, however often this is called. */
-  async operationStopped(operation: OperationRecord): Promise<void> {
+  readonly operationStopped = async (operation: OperationRecord): Promise<void> => {
     const { id, action, done, count: of, by, reason } = operation;
     const { failedAgain } = outcomesOf(operation);
     await this.#raise?.once(
@@ -135,7 +135,7 @@ export class Alerts {
       }),
       OPERATION_TOLD_MS,
     );
-  }
+  };
 
   #failed(queue: string): void {
     // To count what failed to be told would never end.

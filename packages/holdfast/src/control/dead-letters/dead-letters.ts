@@ -11,12 +11,8 @@ import {
   type JobListing,
 } from "../../engine/extension.ts";
 import { checkDeadFilter, type DeadFilter } from "./dead-filter.ts";
-import {
-  CHOICE,
-  type ChoiceOptions,
-  type Operations,
-  type Plan,
-} from "../operations/operations.ts";
+import type { Operations } from "../operations/operations.ts";
+import { CHOICE, planJobs, type ChoiceOptions, type Plan } from "../operations/plan-jobs.ts";
 import { Presets } from "./presets.ts";
 import { markFault, readMarks, type FaultMark } from "./faults.ts";
 
@@ -161,7 +157,8 @@ export class DeadLetters {
     const { strategy, limit, perCategory, seed, ...filter } = options;
     const { storeFilter, isMeant } = checkDeadFilter("deadLetters.plan", filter, CHOICE);
     const text = filter.text === undefined ? {} : { text: filter.text };
-    return this.#operations.planFor(
+    return planJobs(
+      { host: this.#host, start: (id, how) => this.#operations.start(id, how) },
       { action: "retry", filter: { ...storeFilter, ...text }, isMeant },
       { strategy, limit, perCategory, seed },
     );

@@ -4,7 +4,7 @@ import { checkName } from "../../core/names.ts";
 import { checkObject } from "../../core/option-checks.ts";
 import { putRecord } from "../../core/put-record.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";
-import { CHOICE, type Plan } from "../operations/operations.ts";
+import { CHOICE, type Plan } from "../operations/plan-jobs.ts";
 import { checkDeadFilter } from "./dead-filter.ts";
 import type { DeadPlanOptions } from "./dead-letters.ts";
 

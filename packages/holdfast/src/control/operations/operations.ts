@@ -4,7 +4,6 @@ import {
   OperationNotFoundError,
   OperationStateError,
 } from "../../core/errors.ts";
-import type { JobSummary } from "../../core/job.ts";
 import { checkName } from "../../core/names.ts";
 import {
   checkObject,
@@ -14,42 +13,24 @@ import {
   MAX_DURATION_MS,
   refuseUnknown,
 } from "../../core/option-checks.ts";
-import type { JobFilter } from "../../core/store.ts";
 import { cleanText } from "../../core/text.ts";
 import { checkWhy, type WhyOptions } from "../../core/why-options.ts";
-import { jobListing, jobsFilter, sleep, type ExtensionHost } from "../../engine/extension.ts";
-import type { JobListing, JobsFilter } from "../../engine/extension.ts";
-import { chooseJobs, MOST_IDS, STRATEGIES, type Strategy } from "./choose-jobs.ts";
-import { ACTIONS, CHUNK, commanded, isOver, outcomesOf } from "./operation.ts";
+import { jobsFilter, sleep, type ExtensionHost } from "../../engine/extension.ts";
+import type { JobsFilter } from "../../engine/extension.ts";
+import { ACTIONS, commanded, isOver, outcomesOf } from "./operation.ts";
 import type { Action, OperationRecord, OperationState } from "./operation.ts";
 import { listOperations, readOperation, storePlan, writeOperation } from "./operation-records.ts";
+import { CHOICE, planJobs, type ChoiceOptions, type Plan } from "./plan-jobs.ts";
 
-export const CHOICE = ["strategy", "limit", "perCategory", "seed"];
+export type { Plan } from "./plan-jobs.ts";
+
 const WATCH_EVERY_MS = 500;
 const MOST_PER_SECOND = 100_000;
-
-/** Which of the jobs that match. */
-export interface ChoiceOptions {
-  readonly strategy?: Strategy | undefined;
-  /** 1 to 10,000, which is the default. */
-  readonly limit?: number | undefined;
-  /** A fair share: at most so many of one category of errors. */
-  readonly perCategory?: number | undefined;
-  /** Of the strategy `random`: the same seed draws the same jobs. */
-  readonly seed?: number | undefined;
-}
 
 export interface PlanOptions extends ChoiceOptions {
   readonly action: Action;
   /** Which jobs, as `hf.jobs` filters them. One that says nothing is refused. */
   readonly filter: JobsFilter;
-}
-
-/** What is asked of a store, and of each job that it finds. */
-interface Meant {
-  readonly action: Action;
-  readonly filter: JobFilter & { readonly text?: string };
-  readonly isMeant: (job: JobSummary) => boolean;
 }
 
 export interface StartOptions {
@@ -90,19 +71,6 @@ export interface OperationView {
   readonly endedAt: Date | null;
 }
 
-/** What would be done, and nothing has been yet. */
-export interface Plan {
-  readonly id: string;
-  readonly action: Action;
-  readonly count: number;
-  readonly byCategory: Readonly<Record<string, number>>;
-  /** The first of them. */
-  readonly sample: readonly JobListing[];
-  /** More jobs match than it takes. */
-  readonly isCut: boolean;
-  start(options?: StartOptions): Promise<Operation>;
-}
-
 export interface Operation extends OperationView {
   pause(): Promise<void>;
   resume(): Promise<void>;
@@ -128,32 +96,8 @@ export class Operations {
     if (Object.keys(filter).length === 0) {
       throw new InvalidOptionError('an operation needs a filter: for example { queue: "mail" }');
     }
-    return this.planFor({ action, filter, isMeant: () => true }, choice);
-  }
-
-  /** @internal */
-  async planFor({ action, filter, isMeant }: Meant, options: ChoiceOptions): Promise<Plan> {
-    const { strategy = "oldest", limit = MOST_IDS, perCategory = null, seed = 1 } = options;
-    checkOneOf("strategy", strategy, STRATEGIES);
-    checkWhole("limit", limit, { min: 1, max: MOST_IDS });
-    checkWhole("seed", seed, { min: 0, max: 2 ** 32 - 1 });
-    if (perCategory !== null) checkWhole("perCategory", perCategory, { min: 1, max: MOST_IDS });
-    const host = await this.#host();
-    const choice = { filter, isMeant, strategy, limit, perCategory, seed };
-    const { refs, byCategory, sample, isCut } = await chooseJobs(host, choice);
-    const operation: OperationRecord = {
-      ...{ id: host.runtime.id(), action, filter, state: "planned", count: refs.length },
-      ...{ chunks: Math.ceil(refs.length / CHUNK), byCategory, how: {}, perSecond: null },
-      ...{ stopAtFailureRate: null, by: null, reason: null, plannedAt: await host.jobs.now() },
-      ...{ startedAt: null, endedAt: null, resumedAt: null, ranMs: 0, next: 0, done: 0 },
-      ...{ refused: 0, missing: 0, outcomes: [], carrier: null, step: null },
-    };
-    await storePlan(host.records, operation, refs);
-    const { id, count } = operation;
-    return {
-      ...{ id, action, count, byCategory, isCut, sample: sample.map(jobListing) },
-      start: (startOptions) => this.#start(id, startOptions),
-    };
+    const start = this.start.bind(this);
+    return planJobs({ host: this.#host, start }, { action, filter, isMeant: () => true }, choice);
   }
 
   /** Started at once: there is no plan to look at. */

@@ -1,9 +1,8 @@
 /** Why a job is not running: every reason that holds now, the most decisive first. It asks, and changes nothing. */
 import { DEFAULT_MAX_CRASHES } from "../../core/contract.ts";
-import { InvalidOptionError, JobNotFoundError } from "../../core/errors.ts";
+import { InvalidOptionError, jobNotFound } from "../../core/errors.ts";
 import type { StoredJob } from "../../core/job.ts";
 import { COUNTED_TO, type LineState, type QueueState } from "../../core/line.ts";
-import { cleanText } from "../../core/text.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";
 import type { Gates } from "../gates/gates.ts";
 import type { Stats } from "../stats/stats.ts";
@@ -40,9 +39,7 @@ export async function whyNot(parts: WhyParts, id: string): Promise<WhyView> {
   }
   const host = await parts.host();
   const [job] = await host.jobs.get([{ id }]);
-  if (typeof job !== "object" || job === null) {
-    throw new JobNotFoundError(`there is no job ${cleanText(id, 64)}: was it removed or pruned?`);
-  }
+  if (typeof job !== "object" || job === null) throw jobNotFound(id);
   const reasons = await reasonsOf(parts, host, job);
   const summary =
     reasons[0]?.message ?? "Nothing holds it back: a worker will take it in a moment.";

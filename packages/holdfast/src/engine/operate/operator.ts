@@ -3,7 +3,7 @@
  * What changed something is noted in the ledger, where there is one.
  */
 import { MAX_ATTEMPTS } from "../../core/backoff.ts";
-import { InvalidCursorError, InvalidOptionError, JobNotFoundError } from "../../core/errors.ts";
+import { InvalidCursorError, InvalidOptionError, jobNotFound } from "../../core/errors.ts";
 import type { StoredJob } from "../../core/job.ts";
 import type { AuditBody } from "../../core/ledger.ts";
 import type { LimitChange } from "../../core/line.ts";
@@ -18,7 +18,6 @@ import {
   refuseUnknown,
 } from "../../core/option-checks.ts";
 import type { Change, Changes, QueueCounts, Store } from "../../core/store.ts";
-import { cleanText } from "../../core/text.ts";
 import { checkWhy, type WhyOptions } from "../../core/why-options.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
 import { checkStored, payloadHash } from "../produce/compose-job.ts";
@@ -153,7 +152,7 @@ export class Operator {
     checkWhole("delayMs", delayMs, { min: 0, max: MAX_DURATION_MS });
     if (attempts !== undefined) checkWhole("attempts", attempts, { min: 1, max: MAX_ATTEMPTS });
     const [found] = await this.#store.get([{ id: checkId(id) }]);
-    if (typeof found !== "object" || found === null) throw notFound(id);
+    if (typeof found !== "object" || found === null) throw jobNotFound(id);
     const { registry } = this.#options;
     const revival = {
       delayMs,
@@ -283,10 +282,6 @@ function lineOf(what: string, target: LineTarget): { queue: string; group: strin
 /** Of the one job that was named. A status that does not allow it is an answer, not an error. */
 function resultOf({ changes }: Changes): Exclude<Change["result"], "missing"> {
   const [change] = changes;
-  if (!change || change.result === "missing") throw notFound(change?.id ?? "");
+  if (!change || change.result === "missing") throw jobNotFound(change?.id ?? "");
   return change.result;
-}
-
-function notFound(id: string): JobNotFoundError {
-  return new JobNotFoundError(`there is no job ${cleanText(id, 64)}: was it removed or pruned?`);
 }

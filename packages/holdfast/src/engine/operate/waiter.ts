@@ -2,7 +2,7 @@
  * Waits for jobs to finish: hints make it quick, looking makes it sure. A hint or a new waiter asks for the
  * jobs it is about; only the look that comes by itself asks for all.
  */
-import { InvalidOptionError, JobNotFoundError, WaitTimeoutError } from "../../core/errors.ts";
+import { InvalidOptionError, jobNotFound, WaitTimeoutError } from "../../core/errors.ts";
 import { BATCH_ITEMS } from "../../core/job.ts";
 import { checkOptions, checkWhole, MAX_DURATION_MS } from "../../core/option-checks.ts";
 import type { JobRef, Store } from "../../core/store.ts";
@@ -164,7 +164,7 @@ export class Waiter {
   #tell(id: string, found: Awaited<ReturnType<Store["get"]>>[number]): void {
     if (found === null) {
       if (this.#isComing(id)) return;
-      this.#fail(id, new JobNotFoundError(`there is no job ${id}: was it removed?`));
+      this.#fail(id, jobNotFound(id));
       return;
     }
     const finished: FinishedJob | null =
