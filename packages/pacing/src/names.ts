@@ -7,7 +7,7 @@ import { ACTIVITIES, type Action, type ActivityType } from "./scenario.ts";
 export const PRIMARY_QUEUE = "simulation-jobs";
 export const SECONDARY_QUEUE = "simulation-secondary";
 export const CONTROL_QUEUE = "simulation-control";
-export const MOST_SHARDS = 1_024;
+export const MOST_SHARDS = 256;
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 

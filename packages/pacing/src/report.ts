@@ -80,7 +80,8 @@ async function remember({ book }: Workshop, { id }: SimulationRecord, settled: P
   ]);
 }
 
-function isFinished(record: SegmentRecord | null): boolean {
+/** Nothing is left to do in it. */
+export function isFinished(record: SegmentRecord | null): boolean {
   if (record?.status !== "complete" || record.totals === null) return false;
   const { scheduled, executed } = record.totals;
   return scheduled.every((count, at) => count === executed[at]);

@@ -13,7 +13,7 @@ import {
 } from "./expand-segment.ts";
 import type { RecordPayload, Running, WatchPayload } from "./jobs.ts";
 import { CONTROL_QUEUE, primaryQueue, recordKeys, SECONDARY_QUEUES, tags } from "./names.ts";
-import { sumUp } from "./report.ts";
+import { isFinished, sumUp } from "./report.ts";
 import type { ScenarioParams } from "./scenario.ts";
 import type { Totals } from "./segment-record.ts";
 import { move, type SimulationRecord } from "./simulation.ts";
@@ -203,7 +203,8 @@ async function complete(workshop: Workshop, sim: SimulationRecord, now: number):
   const timeline = book.timeline(sim);
   for (let number = 0; number < timeline.segmentCount; number += 1) {
     const record = await book.segment(sim.id, number);
-    if (record?.status === "complete") await book.summarize(sim, timeline.segment(number), null);
+    if (record === null || isFinished(record)) continue;
+    await book.summarize(sim, timeline.segment(number), null);
   }
   const after = await book.desk.update<SimulationRecord, SimulationRecord | null>(
     recordKeys.simulation(sim.id),

@@ -35,6 +35,8 @@ export class Extensions {
   readonly #logger: Logger;
   readonly #all: Extension[] = [];
   readonly #hooks = new Map<JobContract | null, Hooks>();
+  /** Those that place jobs: each enqueue asks them. */
+  #placing: readonly Extension[] = [];
   /** By extension and hook: how often one threw or took too long. */
   readonly failures = new Map<string, number>();
 
@@ -46,12 +48,17 @@ export class Extensions {
   /** Returns the way to take it out again. */
   add(extension: Extension): () => void {
     this.#all.push(extension);
-    this.#hooks.clear();
+    this.#changedAll();
     return () => {
       const at = this.#all.indexOf(extension);
       if (at !== -1) this.#all.splice(at, 1);
-      this.#hooks.clear();
+      this.#changedAll();
     };
+  }
+
+  #changedAll(): void {
+    this.#placing = this.#all.filter(({ place }) => place !== undefined);
+    this.#hooks.clear();
   }
 
   /** What concerns which type is asked again. */
@@ -170,7 +177,7 @@ export class Extensions {
 
   /** Puts a job where it belongs, before anything is stored of it. */
   place(job: NewJob): void {
-    for (const extension of this.#all) {
+    for (const extension of this.#placing) {
       const queue = extension.place?.(job);
       if (queue !== undefined) (job as { queue: string }).queue = queue;
     }
