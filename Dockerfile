@@ -11,7 +11,9 @@ COPY README.md LICENSE CHANGELOG.md ./
 COPY docs ./docs
 RUN npm ci --ignore-scripts --no-audit --no-fund \
   && mkdir /packed \
-  && for name in packages/*/; do (cd "$name" && npm pack --pack-destination /packed); done
+  && for name in packages/*/; do \
+    grep -q '"private": true' "$name/package.json" || (cd "$name" && npm pack --pack-destination /packed); \
+  done
 
 FROM node:24-slim
 ENV NODE_ENV=production

@@ -1,15 +1,19 @@
 /** Compiles `src` of each package into its `dist`: what is published, and nothing else. */
 import { spawnSync } from "node:child_process";
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 const root = new URL("../", import.meta.url);
 const tsc = fileURLToPath(new URL("node_modules/typescript/bin/tsc", root));
 
-// The others use the library's types, so it is the first.
-const names = readdirSync(new URL("packages", root)).sort(
-  (a, b) => Number(b === "holdfast") - Number(a === "holdfast"),
-);
+// Each after those whose types it uses.
+const FIRST = ["holdfast", "server", "crm"];
+const others = readdirSync(new URL("packages", root))
+  // Not a package of its own: it is built into the server's.
+  .filter((name) => name !== "dashboard" && !FIRST.includes(name));
+const names = [...FIRST, ...others];
 for (const name of names) {
   const folder = new URL(`packages/${name}/`, root);
   // A file that was renamed or removed in src must not live on in the package.
@@ -19,4 +23,22 @@ for (const name of names) {
     stdio: "inherit",
   });
   if (status !== 0) process.exit(status ?? 1);
+}
+
+// Into the server's dist: so after it.
+const vite = fileURLToPath(new URL("node_modules/vite/bin/vite.js", root));
+const { status } = spawnSync(process.execPath, [vite, "build", "--logLevel", "warn"], {
+  cwd: fileURLToPath(new URL("packages/dashboard/", root)),
+  stdio: "inherit",
+});
+if (status !== 0) process.exit(status ?? 1);
+console.log(`dashboard: ${dashboardSize()} kB gzipped in all`);
+
+function dashboardSize() {
+  const folder = new URL("packages/server/dist/dashboard/", root);
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const sizes = files
+    .filter((file) => file.isFile())
+    .map((file) => gzipSync(readFileSync(join(file.parentPath, file.name))).length);
+  return Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / 1000);
 }

@@ -92,7 +92,7 @@ npm run chaos -- --all [options]
   --commit-kills N of workers right after such a commit
   --seed N     draw the same jobs and strikes again
   --quick      a short lease and few strikes: about half a minute
-  --keep       leave the store and the witnesses where they are`;
+  --keep       leave the store and the witnesses where they are, as after a finding`;
 
 /** One run for each store that was asked for. Throws an `Error` whose message is for people. */
 export function parseOptions(args: readonly string[], drawnSeed: number): ChaosOptions[] {

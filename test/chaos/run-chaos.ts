@@ -26,8 +26,11 @@ export async function runChaos(
 ): Promise<ChaosRun> {
   const beganAt = monotonicMs();
   const folder = mkdtempSync(join(tmpdir(), "holdfast-chaos-"));
-  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
-  if (!options.keep) process.on("exit", removeFolder);
+  let isKept = options.keep;
+  const removeFolder = () => {
+    if (!isKept) rmSync(folder, { recursive: true, force: true });
+  };
+  process.on("exit", removeFolder);
   const kind = await chaosStore(options.store);
   const started = await kind.start(folder);
   const store = kind.open(started.url);
@@ -46,14 +49,16 @@ export async function runChaos(
     await fresh.close();
     const verdict = judge({ lines: readWitnesses(folder), stored, damage, ...options });
     const tookMs = monotonicMs() - beganAt;
-    return { verdict, tookMs, version, folder: options.keep ? folder : null };
+    // The same seed need not bring a finding back: what the processes saw is worth keeping.
+    isKept ||= verdict.findings.length > 0;
+    return { verdict, tookMs, version, folder: isKept ? folder : null };
   } finally {
     await fleet.close();
     await network.closeAll();
     await store.close();
     await started.stop();
     witness.close();
-    if (!options.keep) removeFolder();
+    removeFolder();
     process.off("exit", removeFolder);
   }
 }

@@ -61,12 +61,16 @@ export class ServerStriker {
     });
   }
 
-  /** Nobody may notice: so no time is written down in which the store was away. */
+  /**
+   * Work goes on, so the workers have no time to heal. But a queue whose keys lie on two nodes is out of reach
+   * until the last has moved: no lease in it can be renewed or reaped.
+   */
   async #moveSlots(): Promise<void> {
     const { server, witness, prober } = this.#options;
+    const from = monotonicMs();
     await prober.busyWhile(server.moveSlots?.() ?? Promise.resolve());
     const now = monotonicMs();
-    witness.saw({ what: "outage", how: "moved slots", from: now, healingAt: now });
+    witness.saw({ what: "outage", how: "moved slots", from, healingAt: now });
     this.#isCalm = true;
     await prober.probe();
   }

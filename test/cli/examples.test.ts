@@ -3,7 +3,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../packages/cli/src/commands/all-commands.ts";
+import { ensureHubSpot, HubSpotClient } from "../../packages/crm/src/index.ts";
+import { hubspotDouble } from "../../packages/crm/src/double/index.ts";
 import type { Holdfast } from "../../packages/holdfast/src/index.ts";
+import { Pacing } from "../../packages/pacing/src/index.ts";
 import { Tokens } from "../../packages/server/src/index.ts";
 import { FINGERPRINT, holdfastOn, makeSeed, useSeed } from "./seeded-store.ts";
 import { Terminal } from "./terminal.ts";
@@ -52,6 +55,13 @@ const FILL_IN: Readonly<Record<string, (hf: Holdfast, command: string) => Promis
     await hf.deadLetters.presets.save("nightly", { category: "network" });
     return "nightly";
   },
+  async simulation(hf, command) {
+    const pacing = new Pacing(hf);
+    await pacing.create({ id: "load", records: 20, durationMs: 3_600_000 });
+    await pacing.start("load");
+    if (command === "sim resume") await pacing.pause("load");
+    return "load";
+  },
   async gate(hf) {
     await hf.gates.set("hubspot", { queue: "mail", cooldown: true });
     return "hubspot";
@@ -69,7 +79,15 @@ const FILL_IN: Readonly<Record<string, (hf: Holdfast, command: string) => Promis
   },
 };
 
-for (const { name, examples } of COMMANDS) {
+/** A portal in which a check finds everything, and one in which there is something to make. */
+async function localHubSpot(command: string) {
+  const double = await hubspotDouble();
+  const { token, url } = double;
+  if (command === "crm check") await ensureHubSpot(new HubSpotClient({ token, baseUrl: url }));
+  return { env: { HUBSPOT_TOKEN: token, HUBSPOT_URL: url }, close: () => double.close() };
+}
+
+for (const { name, examples, needs } of COMMANDS) {
   describe(`holdfast ${name}`, () => {
     it("shows its examples in its help", async () => {
       const { code, out } = await seed.run([...name.split(" "), "--help"]);
@@ -82,6 +100,7 @@ for (const { name, examples } of COMMANDS) {
         const terminal = await Terminal.open();
         const file = useSeed(seed.folder, terminal.folder);
         const hf = holdfastOn(file);
+        const hubspot = needs === "crm" ? await localHubSpot(name) : null;
         try {
           mkdirSync(join(terminal.folder, "empty"));
           let line = example;
@@ -92,12 +111,14 @@ for (const { name, examples } of COMMANDS) {
             stopWhen: (written) => /(work|serve):start/.test(written),
             columns: name === "top" ? 100 : null,
             keys: ["q"],
+            ...(hubspot && { env: hubspot.env }),
           });
           expect(ran, ran.err).toMatchObject({ code: 0 });
           expect(ran.out).not.toBe("");
         } finally {
           await hf.close({ graceMs: 0 });
           await terminal.close();
+          await hubspot?.close();
         }
       });
     }

@@ -60,6 +60,22 @@ const WALLS: readonly { claim: string; file: string; code: string; rule: string 
   open("the server imports the library", "packages/server/src/c.ts", `import "holdfast";`),
 
   wall(
+    "the dashboard does not import the library",
+    "packages/dashboard/src/a.ts",
+    `import { Holdfast } from "holdfast"; void Holdfast;`,
+  ),
+  wall(
+    "the dashboard does not import the server",
+    "packages/dashboard/src/b.tsx",
+    `import { z } from "../../server/src/overview.ts"; void z;`,
+  ),
+  open(
+    "the dashboard takes types of the library",
+    "packages/dashboard/src/c.ts",
+    `import type { Holdfast } from "holdfast"; export type Own = Holdfast;`,
+  ),
+
+  wall(
     "the command line does not reach into the library",
     "packages/cli/src/a.ts",
     `import "../../holdfast/src/index.ts";`,

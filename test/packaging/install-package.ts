@@ -14,7 +14,8 @@ import { publishedManifest, writePackageFiles } from "../../scripts/package-file
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const LIBRARY = join(ROOT, "packages/holdfast");
-const SERVER = join(ROOT, "packages/server");
+/** What stands beside the library: packed and installed with it. */
+const BESIDE = ["server", "crm", "pacing"];
 const BROUGHT_ALONG = [
   "zod",
   "hono",
@@ -82,7 +83,7 @@ async function installInto(base: string): Promise<InstalledPackage> {
     await symlink(join(ROOT, "node_modules", name), join(folder, "node_modules", name), "junction");
   }
 
-  await installServer({ base, staged, folder, tsc });
+  for (const name of BESIDE) await installBeside(name, { base, staged, folder, tsc });
 
   return {
     folder,
@@ -96,31 +97,38 @@ async function installInto(base: string): Promise<InstalledPackage> {
 
 /** npm as in a shell of a user. */
 /** Beside the library, as it would be published; what it depends on is brought along. */
-async function installServer(at: {
-  readonly base: string;
-  readonly staged: string;
-  readonly folder: string;
-  readonly tsc: string;
-}): Promise<void> {
-  const home = join(at.folder, "node_modules/@holdfast/server");
+async function installBeside(
+  name: string,
+  at: {
+    readonly base: string;
+    readonly staged: string;
+    readonly folder: string;
+    readonly tsc: string;
+  },
+): Promise<void> {
+  const own = join(ROOT, "packages", name);
+  const home = join(at.folder, "node_modules/@holdfast", name);
   await mkdir(home, { recursive: true });
-  const config = join(at.base, "tsconfig.server.json");
+  const config = join(at.base, `tsconfig.${name}.json`);
   await writeFile(
     config,
     JSON.stringify({
-      extends: join(SERVER, "tsconfig.build.json"),
+      extends: join(own, "tsconfig.build.json"),
       compilerOptions: {
-        ...{ rootDir: join(SERVER, "src"), outDir: join(home, "dist") },
+        ...{ rootDir: join(own, "src"), outDir: join(home, "dist") },
         typeRoots: [join(ROOT, "node_modules/@types")],
         // The library as it was just built, not what an earlier build has left.
-        paths: { holdfast: [join(at.staged, "dist/index.d.ts")] },
+        paths: {
+          holdfast: [join(at.staged, "dist/index.d.ts")],
+          "@holdfast/server": [join(at.folder, "node_modules/@holdfast/server/dist/index.d.ts")],
+        },
       },
-      include: [join(SERVER, "src")],
-      exclude: [join(SERVER, "src/**/*.test.ts")],
+      include: [join(own, "src")],
+      exclude: [join(own, "src/**/*.test.ts")],
     }),
   );
   await must(run(process.execPath, [at.tsc, "-p", config], { cwd: ROOT }));
-  await writeFile(join(home, "package.json"), publishedManifest(join(SERVER, "package.json")));
+  await writeFile(join(home, "package.json"), publishedManifest(join(own, "package.json")));
 }
 
 export function npm(args: readonly string[], options: RunOptions & { cwd: string }): Promise<Ran> {

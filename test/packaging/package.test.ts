@@ -56,6 +56,10 @@ describe("the published package", () => {
   for (const [entry, name] of [
     ["@holdfast/server", "createServer"],
     ["@holdfast/server/classic", "classic"],
+    ["@holdfast/crm", "hubspotSync"],
+    ["@holdfast/crm/double", "hubspotDouble"],
+    ["@holdfast/pacing", "Pacing"],
+    ["@holdfast/pacing/server", "pacingMount"],
   ]) {
     it(`${entry} can be imported and required beside it`, async () => {
       const ran = await installed.node([

@@ -6,7 +6,8 @@ import { randomBytes } from "node:crypto";
 import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { onlyInFull } from "../runner/tier.ts";
 import { startPgbouncer } from "../servers/pgbouncer.ts";
 import { postgresDatabase } from "../servers/postgres-database.ts";
 import { serverUrl } from "../servers/server-desk.ts";
@@ -102,26 +103,29 @@ describe("the front door's programs", () => {
     await drop();
   }
 
-  for (const name of ON_ANY_STORE) {
-    it(`${name} runs on SQLite`, () => runs("sqlite", name));
-    it(`${name} runs on memory`, () => runs("memory", name));
-  }
+  for (const name of ON_ANY_STORE) it(`${name} runs on SQLite`, () => runs("sqlite", name));
   it("by-url runs on its default, SQLite", () => runs("sqlite", "by-url"));
-  it("by-url runs on memory", () => runs("memory", "by-url", { HOLDFAST_URL: "memory:" }));
   it("two-processes runs on SQLite", () => runs("sqlite", "two-processes"));
   it("transaction runs on SQLite", () => runs("sqlite", "transaction"));
   it("in-tests runs", () => runs("memory", "in-tests"));
-  for (const name of [...ON_ANY_STORE, "by-url", "two-processes", "transaction-postgres"]) {
+  it("transaction runs on PostgreSQL", () => runsOnPostgres("transaction-postgres"));
+  for (const name of [...ON_ANY_STORE, "by-url", "two-processes"]) {
     it(`${name} runs on PostgreSQL`, () => runsOnPostgres(name));
-    it(`${name} runs through pgbouncer`, () => runsThroughPgbouncer(name));
+    it(`${name} runs on Redis`, () => runsOnRedis("redis", name));
+    it(`${name} runs on MongoDB`, () => runsOnMongodb("mongodb", name));
   }
 
-  for (const name of [...ON_ANY_STORE, "by-url", "two-processes"]) {
-    it(`${name} runs on Redis`, () => runsOnRedis("redis", name));
-    it(`${name} runs on a Redis cluster`, () => runsOnRedis("redis-cluster", name));
-    it(`${name} runs on MongoDB`, () => runsOnMongodb("mongodb", name));
-    it(`${name} runs on a standalone MongoDB`, () => runsOnMongodb("mongodb-standalone", name));
-  }
+  describe("on what is nearly the same", () => {
+    beforeEach(onlyInFull);
+    for (const name of ON_ANY_STORE) it(`${name} runs on memory`, () => runs("memory", name));
+    it("by-url runs on memory", () => runs("memory", "by-url", { HOLDFAST_URL: "memory:" }));
+    for (const name of [...ON_ANY_STORE, "by-url", "two-processes"]) {
+      it(`${name} runs through pgbouncer`, () => runsThroughPgbouncer(name));
+      it(`${name} runs on a Redis cluster`, () => runsOnRedis("redis-cluster", name));
+      it(`${name} runs on a standalone MongoDB`, () => runsOnMongodb("mongodb-standalone", name));
+    }
+    it("transaction runs through pgbouncer", () => runsThroughPgbouncer("transaction-postgres"));
+  });
 
   it("transaction-mongodb runs on MongoDB", () => runsOnMongodb("mongodb", "transaction-mongodb"));
 

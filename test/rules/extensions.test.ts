@@ -1,6 +1,7 @@
 /** What attaches to the engine, and needs no line of it changed. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ExtensionFactory } from "../../packages/holdfast/src/engine/extension.ts";
+import { StoreUnavailableError } from "../../packages/holdfast/src/index.ts";
 import { openWorld, signal, STORES, type World } from "./world.ts";
 
 /** Counts runs by type, refuses one type, and notes each success in the ledger. */
@@ -67,6 +68,38 @@ describe.each(STORES)("extensions on %s", (name) => {
     await hf.work();
     await world.advance(2_000);
     expect(told).toEqual(["1 settled retry true", "2 settled succeed true"]);
+  });
+
+  it("a hook that outlasts the lease of its job starts no handler", async () => {
+    let isCut = false;
+    const asked: number[] = [];
+    const ran: number[] = [];
+    const { hf } = world.process({
+      link: (store) => ({
+        ...store,
+        async renew(renewals, leaseMs) {
+          if (!isCut) return store.renew(renewals, leaseMs);
+          throw new StoreUnavailableError("away", { mayHaveHappened: false });
+        },
+      }),
+      extensions: [
+        (host) => ({
+          name: "slow",
+          async before({ fence }) {
+            asked.push(fence);
+            isCut = asked.length === 1;
+            if (isCut) await new Promise<void>((done) => void host.runtime.timer(1_900, done));
+            return undefined;
+          },
+        }),
+      ],
+    });
+    hf.handle("work", ({ fence }) => void ran.push(fence));
+    await hf.enqueue("work", null, { queue: "default" });
+    await hf.work({ leaseMs: 1_500, renewMs: 300 });
+    await world.advance(10_000);
+    expect(asked).toHaveLength(2);
+    expect(ran).toEqual([asked[1]]);
   });
 
   it("a hook that throws or hangs is passed over, and people hear of it", async () => {

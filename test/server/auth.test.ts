@@ -3,7 +3,8 @@ import { createServer as createHttp } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
-import { createServer } from "@holdfast/server";
+import { createServer, Tokens } from "@holdfast/server";
+import { classic } from "@holdfast/server/classic";
 import { Holdfast, StoreUnavailableError, type Store } from "holdfast";
 import { memoryStore } from "holdfast/memory";
 import { serve, type Served } from "./served.ts";
@@ -88,6 +89,40 @@ describe("auth", () => {
     expect((await served.call("POST", "/api/v1/queues/x/resume", write)).json.error.code).toBe(
       "csrf",
     );
+  });
+
+  it("where that function alone knows callers, tokens and cookies are not looked at", async () => {
+    served = await serve("sqlite", {
+      auth: {
+        only: "user",
+        user: (request, incoming) =>
+          request.headers.get("x-user") === "ada" && incoming?.method === "GET"
+            ? { name: "ada", role: "viewer" }
+            : null,
+      },
+      mounts: [classic({ anonymous: "operator" })],
+    });
+    // The bearer token of a login in front is not ours, and no wrong one either.
+    const headers = { "x-user": "ada", authorization: "Bearer of-another" };
+    for (let asked = 0; asked < 8; asked += 1) {
+      const answer = await served.call("GET", "/api/v1/me", { token: null, headers });
+      expect(answer).toMatchObject({ status: 200, json: { data: { by: "user ada" } } });
+    }
+    const { secret } = await new Tokens(served.hf.tools.ledgerRecords, Date.now).create({
+      ...{ name: "laptop", role: "admin", queues: null, createdBy: "test", expiresAt: null },
+    });
+    expect((await served.call("GET", "/api/v1/me", { token: secret })).status).toBe(401);
+    expect((await served.call("GET", "/queue", { token: null })).status).toBe(401);
+    const only = "user" as const;
+    const user = () => null;
+    const token = "0123456789abcdef";
+    for (const auth of [
+      { only },
+      { only: "token" as never, user },
+      { only, user, adminToken: token },
+    ]) {
+      expect(() => createServer(served!.hf, { auth })).toThrow('auth.only is "user"');
+    }
   });
 
   it("a read-only server refuses every write, and lets people in", async () => {

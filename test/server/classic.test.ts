@@ -111,6 +111,8 @@ describe("classic routes", () => {
     expect(summary.json).toEqual({ total: 1, byCategory: { unknown: 1 }, bySimulation: {} });
     const stats = await served.call("GET", "/api/queue/stats");
     expect(stats.json).toMatchObject({ pending: 0, processing: 0, failed: 0, dead: 1 });
+    const other = await served.call("GET", "/api/queue/stats?queue=elsewhere");
+    expect(other.json).toMatchObject({ dead: 0, completed: 0 });
     const monitor = await served.call("GET", "/api/queue/monitor");
     expect(monitor.json).toMatchObject({ counts: { pending: 0 }, failed: [], queueLagMs: null });
     expect(monitor.json.averageProcessingMs).toBeGreaterThanOrEqual(0);

@@ -23,7 +23,7 @@ describe("the table of routes", () => {
       if (one.method !== "GET" && one.isHarmless !== true) expect(one.role).not.toBe("viewer");
     }
     const open = routes.filter(({ role }) => role === "anyone").map(({ path }) => path);
-    expect(open).toEqual(["/healthz", "/readyz", "/api/docs.css"]);
+    expect(open).toEqual(["/", "/assets/:file", "/healthz", "/readyz", "/api/docs.css"]);
   });
 
   it("keeps a server from starting when a route leaves something out", async () => {

@@ -35,7 +35,9 @@ export async function mongodbDatabase(
     hasTransactions: server === "mongodb",
     async clear() {
       await checkPlaces(db);
-      for (const name of COLLECTIONS) await db.collection(PREFIX + name).deleteMany({});
+      // The version of the schema stays, or the next store would build its indexes again.
+      const all = { _id: { $ne: "store" as never } };
+      await Promise.all(COLLECTIONS.map((name) => db.collection(PREFIX + name).deleteMany(all)));
     },
     async drop() {
       await db.dropDatabase();

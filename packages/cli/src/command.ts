@@ -14,7 +14,7 @@ export interface Command {
   readonly examples: readonly string[];
   readonly options?: readonly Option[];
   /** A package that may not be installed. */
-  readonly needs?: "server";
+  readonly needs?: "server" | "crm";
   run(cli: Cli, args: Args): Promise<ExitCode | void>;
 }
 

@@ -13,6 +13,7 @@ import { Overflows } from "./control/overflow/overflow.ts";
 import { Queues } from "./control/queues/queues.ts";
 import { AppRecords } from "./control/records/app-records.ts";
 import { Schedules } from "./control/schedules/schedules.ts";
+import { Shards } from "./control/shards/shards.ts";
 import { statsExtension } from "./control/stats/stats-extension.ts";
 import { Stats } from "./control/stats/stats.ts";
 import { whyNot } from "./control/why/why.ts";
@@ -49,6 +50,7 @@ export function createControl(
   const alerts = new Alerts(checkAlerts(options.alerts, has), host);
   const schedules = new Schedules(host, { engine: engine.host, appVersion });
   const overflows = new Overflows(engine.host);
+  const shards = new Shards(engine.host);
   const gates = new Gates(engine.host, opened);
   const locks = new Locks(engine, ready, checkLockDefaults(options.lock));
   const counting = hasStore && checked.stats ? statsExtension(engine.host) : null;
@@ -58,6 +60,7 @@ export function createControl(
     (own) => operationsExtension(own, { stopped: alerts.operationStopped }),
     () => schedules.extension,
     () => overflows.extension,
+    ...(hasStore ? [() => shards.extension] : []),
     // A job that a gate holds back takes no lock.
     () => gates.extension,
     () => locks.keeper,
@@ -72,9 +75,9 @@ export function createControl(
     store: async () => counting?.store(),
   });
   return {
-    ...{ alerts, schedules, gates, locks, operations, workers, stats },
+    ...{ alerts, schedules, gates, locks, operations, workers, stats, shards },
     why: (id: string) => whyNot({ host, gates, workers, stats }, id),
-    queues: new Queues(host, overflows),
+    queues: new Queues(host, overflows, shards),
     deadLetters: new DeadLetters(host, { ...checked, operations }),
     records: new AppRecords(async () => (refuseInOpenTransaction(), await host()).records),
     failures: new Failures(async () => (await ledgerReady(), engine.host), host),

@@ -41,7 +41,7 @@ import type {
   WhyOptions,
 } from "./engine/operate/operator.ts";
 import { checkWait } from "./engine/operate/waiter.ts";
-import { closeEngine, createEngine, type Engine } from "./engine/create-engine.ts";
+import { closeEngine, createEngine, openEngine, type Engine } from "./engine/create-engine.ts";
 import type { EnqueueAnswer, Receipt, ReceiptStatus } from "./engine/produce/producer.ts";
 import { producerWithin } from "./engine/produce/producer-within.ts";
 import type { Handler } from "./engine/registry.ts";
@@ -65,7 +65,6 @@ import { createControl } from "./control-parts.ts";
 import { OwnWorkers } from "./own-workers.ts";
 import { useMiddleware, type Middleware } from "./middleware.ts";
 import { toolsOf, type Tools } from "./tools.ts";
-
 export type { HoldfastOptions } from "./holdfast-options.ts";
 
 /** How long `close` waits for jobs that run in their callers, unless told otherwise. */
@@ -97,7 +96,7 @@ export class Holdfast<
   readonly gates: Gates;
   /** Small shared state of the application, changed by compare-and-set. */
   readonly records: AppRecords;
-  readonly #control: Pick<ReturnType<typeof createControl>, "stats" | "why">;
+  readonly #control: Pick<ReturnType<typeof createControl>, "stats" | "why" | "shards">;
   /** What servers and command lines need besides. */
   readonly tools: Tools;
   #opening: Promise<void> | null = null;
@@ -284,13 +283,13 @@ export class Holdfast<
   }
   /** Holds a queue or a group of it; running jobs go on. */
   pause(target: LineTarget, options?: PauseOptions): Promise<void> {
-    return this.#operate((operator) => operator.pause(target, options));
+    return this.#inParts(target, (operator, part) => operator.pause(part, options));
   }
   resume(target: LineTarget): Promise<void> {
-    return this.#operate((operator) => operator.resume(target));
+    return this.#inParts(target, (operator, part) => operator.resume(part));
   }
   limit(target: LineTarget, options: LimitOptions): Promise<void> {
-    return this.#operate((operator) => operator.limit(target, options));
+    return this.#inParts(target, (operator, part) => operator.limit(part, options));
   }
 
   /** What the ledger has: failures, audits. Newest first. */
@@ -325,9 +324,8 @@ export class Holdfast<
   }
 
   /** The clock that decides about due times and leases. */
-  async storeTime(): Promise<Date> {
-    await this.#ready();
-    return new Date(await this.#engine.store.now());
+  storeTime(): Promise<Date> {
+    return this.tools.ping();
   }
 
   /** Stops the workers, waits for what is on its way, closes the store. May be called again. */
@@ -371,6 +369,11 @@ export class Holdfast<
     return act(this.#engine.operator);
   }
 
+  #inParts(target: LineTarget, act: (operator: Operator, part: LineTarget) => Promise<void>) {
+    const { shards } = this.#control;
+    return this.#operate((operator) => shards.each(target, (part) => act(operator, part)));
+  }
+
   #refuseClosed(): void {
     if (this.#closing) throw new ClosedError("this Holdfast is closed: make a new one");
   }
@@ -385,7 +388,7 @@ export class Holdfast<
   #ready(): Promise<void> {
     this.#refuseClosed();
     this.#engine.spooler?.wake();
-    this.#opening ??= this.#engine.store.open().then(
+    this.#opening ??= openEngine(this.#engine).then(
       () => this.#engine.chores.open(),
       (error: unknown) => {
         this.#opening = null;

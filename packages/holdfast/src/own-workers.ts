@@ -2,6 +2,7 @@
 import { ALERTS_QUEUE } from "./core/alert.ts";
 import type { Alerts } from "./control/alerts/alerts.ts";
 import type { Schedules } from "./control/schedules/schedules.ts";
+import type { Shards } from "./control/shards/shards.ts";
 import type { Engine } from "./engine/create-engine.ts";
 import {
   checkWorkOptions,
@@ -23,11 +24,14 @@ export interface OwnWorkersOptions {
   readonly engine: Engine;
   readonly alerts: Alerts;
   readonly schedules: Schedules;
+  readonly shards: Shards;
 }
 
 export class OwnWorkers {
   readonly #options: OwnWorkersOptions;
   readonly #all = new Set<Worker>();
+  /** Those whose queues change with what the store says of shards. */
+  readonly #following = new Map<Worker, () => void>();
   /** Delivers alerts, while this process has another worker and a receiver to tell. */
   #notifier: Promise<Worker> | null = null;
 
@@ -67,7 +71,8 @@ export class OwnWorkers {
   }
 
   async #start(checked: WorkSettings): Promise<Worker> {
-    const { engine, schedules } = this.#options;
+    const { engine, schedules, shards } = this.#options;
+    const followed = shards.follow(checked.queues, checked.shards);
     const { composer, chores, fleet, logger, settings } = engine;
     const worker = new Worker(
       {
@@ -79,8 +84,9 @@ export class OwnWorkers {
         },
         onStopped: (stopped) => this.#forget(stopped),
       },
-      checked,
+      { ...checked, queues: followed.queues },
     );
+    this.#following.set(worker, followed.end);
     this.#all.add(worker);
     // A store that is away is no reason not to work once it is back.
     const joined = fleet
@@ -99,6 +105,8 @@ export class OwnWorkers {
   async #forget(worker: Worker): Promise<void> {
     const { fleet, chores, runtime } = this.#options.engine;
     this.#all.delete(worker);
+    this.#following.get(worker)?.();
+    this.#following.delete(worker);
     fleet.leave(worker);
     if (this.#all.size === 0) chores.working(false);
     await this.#stopNotifier(worker);

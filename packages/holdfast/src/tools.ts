@@ -2,6 +2,7 @@
  * What a server, a command line or another tool needs of a Holdfast besides its verbs: to act on behalf of a
  * caller, to hide what that caller must not read, to know what this process knows.
  */
+import { jsonSchemaOf } from "./core/json-schema-of.ts";
 import type { AuditBody } from "./core/ledger.ts";
 import type { Records } from "./core/records.ts";
 import type { Redactor } from "./core/redact.ts";
@@ -55,6 +56,8 @@ export interface Tools {
   types(): readonly KnownType[];
   /** Null if this process does not know it. */
   type(name: string): KnownType | null;
+  /** What payloads of a type look like, as JSON Schema; null where that cannot be had. */
+  payloadSchema(name: string): object | null;
   readonly maxPayloadBytes: number;
   readonly logger: Logger;
 }
@@ -87,6 +90,10 @@ export function toolsOf(
     type: (name) => {
       const found = registry.get(name);
       return found ? knownType(found) : null;
+    },
+    payloadSchema: (name) => {
+      const payload = registry.get(name)?.contract.payload ?? null;
+      return payload === null ? null : jsonSchemaOf(payload);
     },
   };
 }

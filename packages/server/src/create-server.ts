@@ -21,11 +21,13 @@ import { withParsedBody } from "./http/parsed-body.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { OverviewReader } from "./overview.ts";
 import { allRoutes } from "./routes/all-routes.ts";
+import { dashboardRoutes } from "./routes/dashboard.ts";
 import { checkRoutes } from "./routes/check-routes.ts";
 import { NO_SUCH_ROUTE } from "./routes/no-such-route.ts";
 import type { Route } from "./routes/route.ts";
 import { checkListen, checkServerOptions, type ServerOptions } from "./server-options.ts";
 import type { Services } from "./services.ts";
+import { SharedReads } from "./shared-reads.ts";
 
 const PLANS_WITHIN_MS = 30_000;
 const MOST_HEADER_BYTES = 8 * 1024;
@@ -145,7 +147,8 @@ function servicesOf(hf: Holdfast, options: ServerOptions): Services {
   const logger = options.logger ?? hf.tools.logger;
   const records = hf.tools.ledgerRecords;
   const parts = { tokens: new Tokens(records, now), sessions: new Sessions(records, now), now };
-  const routes = allRoutes(options.mounts ?? []);
+  const every = allRoutes(options.mounts ?? []);
+  const routes = options.dashboard === false ? withoutDashboard(every) : every;
   checkRoutes(routes);
   const overview = new OverviewReader(hf, now);
   const { maxClients, maxPerCaller } = options.events ?? {};
@@ -155,8 +158,13 @@ function servicesOf(hf: Holdfast, options: ServerOptions): Services {
     auth: new Authenticator(options.auth ?? {}, parts),
     audit: new AuditDesk(hf, logger),
     metrics: new Metrics(hf, () => hub.size),
+    shared: new SharedReads(now),
     plans: new RecentCounts({ withinMs: PLANS_WITHIN_MS, now }),
   };
+}
+
+function withoutDashboard(routes: readonly Route[]): readonly Route[] {
+  return routes.filter((one) => !dashboardRoutes.includes(one));
 }
 
 function routerOf(services: Services) {

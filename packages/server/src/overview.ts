@@ -2,7 +2,15 @@
  * What the first screen needs, read once for all who look: at most one read of the counts in a second, however
  * many callers ask, and the slower parts more seldom.
  */
-import type { DeadSummary, FleetWorker, Holdfast, LedgerEntryView, OperationView } from "holdfast";
+import type {
+  DeadSummary,
+  FaultGroup,
+  FleetWorker,
+  GateView,
+  Holdfast,
+  LedgerEntryView,
+  OperationView,
+} from "holdfast";
 import { sees, type Caller } from "./auth/caller.ts";
 import { auditView } from "./routes/views.ts";
 
@@ -10,6 +18,8 @@ const FRESH_MS = 1_000;
 const SLOW_MS = 5_000;
 const MOST_QUEUES = 200;
 const LAST_ACTIONS = 10;
+const WORST_FAULTS = 5;
+const MOST_GATES = 20;
 /** Of the largest queues it is known whether they are held. */
 const LOOKED_AT = 20;
 
@@ -21,6 +31,11 @@ export interface Snapshot {
   readonly workers: readonly FleetWorker[];
   readonly operations: readonly OperationView[];
   readonly dead: DeadSummary | null;
+  /** The commonest few. */
+  readonly faults: readonly FaultGroup[];
+  /** Those that hold something back now. */
+  readonly gates: readonly GateView[];
+  readonly store: { readonly name: string; readonly latencyMs: number };
   readonly actions: readonly LedgerEntryView[];
   /** Of the largest queues. */
   readonly held: ReadonlyMap<string, readonly string[]>;
@@ -65,10 +80,13 @@ export class OverviewReader {
 
   async #readSlow(counts: Counts): Promise<Slow> {
     const hf = this.#hf;
-    const [workers, operations, dead, actions, held] = await Promise.all([
+    const [workers, operations, dead, faults, gates, store, actions, held] = await Promise.all([
       hf.workers.list(),
       hf.operations.list(),
       hf.deadLetters.summary(),
+      hf.deadLetters.groups({ limit: WORST_FAULTS }),
+      hf.gates.list(),
+      this.#storeOf(),
       // There may be no ledger, or one that is away.
       hf.ledger({ kind: "audit", limit: LAST_ACTIONS }).then(
         ({ entries }) => entries,
@@ -76,7 +94,22 @@ export class OverviewReader {
       ),
       this.#heldOf(largest(counts).slice(0, LOOKED_AT)),
     ]);
-    return { workers, operations: operations.slice(0, 50), dead, actions, held };
+    const holding = gates.filter(({ state, cooldownUntil }) => {
+      return (
+        state !== "closed" || (cooldownUntil !== null && cooldownUntil.getTime() > this.#now())
+      );
+    });
+    return {
+      ...{ workers, operations: operations.slice(0, 50), dead, faults, actions, held, store },
+      gates: holding.slice(0, MOST_GATES),
+    };
+  }
+
+  async #storeOf(): Promise<Snapshot["store"]> {
+    const { name } = await this.#hf.info();
+    const began = performance.now();
+    await this.#hf.tools.ping();
+    return { name, latencyMs: Math.round((performance.now() - began) * 10) / 10 };
   }
 
   async #heldOf(queues: readonly string[]): Promise<Map<string, readonly string[]>> {
@@ -104,7 +137,7 @@ const NUMBERS = [
 
 /** As one caller may see it. */
 export function overviewFor(hf: Holdfast, snapshot: Snapshot, caller: Caller) {
-  const { at, counts, workers, operations, dead, actions, held } = snapshot;
+  const { at, counts, workers, operations, dead, faults, gates, actions, held, store } = snapshot;
   const queues = largest(counts).filter((queue) => sees(caller, queue));
   const totals = Object.fromEntries(
     NUMBERS.map((name) => [name, queues.reduce((sum, one) => sum + (counts[one]?.[name] ?? 0), 0)]),
@@ -122,6 +155,10 @@ export function overviewFor(hf: Holdfast, snapshot: Snapshot, caller: Caller) {
       active: seen.reduce((sum, { active }) => sum + active, 0),
       quiet: seen.filter(({ isQuiet }) => isQuiet).length,
     },
+    store,
+    // A gate and a fault belong to no one queue: a caller with a scope finds them on the pages of its queues.
+    gates: caller.queues === null ? gates.map(gateSeen) : [],
+    faults: caller.queues === null ? faults.map((fault) => faultSeen(hf, fault)) : [],
     deadByCategory: caller.queues === null ? (dead?.byCategory ?? {}) : {},
     operations: operations
       .filter(({ state, filter }) => {
@@ -134,6 +171,17 @@ export function overviewFor(hf: Holdfast, snapshot: Snapshot, caller: Caller) {
       .map((entry) => auditView(hf, entry, { isShort: true })),
     held: [...held].some(([queue, reasons]) => reasons.length > 0 && sees(caller, queue)),
   };
+}
+
+function gateSeen({ name, state, failures, openUntil, cooldownUntil, targets }: GateView) {
+  const queues = [...new Set(targets.map(({ queue }) => queue))].slice(0, MOST_GATES);
+  return { name, state, failures, openUntil, cooldownUntil, queues };
+}
+
+function faultSeen(hf: Holdfast, fault: FaultGroup) {
+  const { fingerprint, type, category, message, count, firstAt, lastAt, state } = fault;
+  const told = message === null ? null : hf.tools.redact.text(message);
+  return { fingerprint, type, category, message: told, count, firstAt, lastAt, state };
 }
 
 /** One queue of a snapshot. */

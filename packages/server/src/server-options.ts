@@ -1,4 +1,5 @@
 /** What `createServer` takes, checked and completed. A mistake stops the start and says what to do. */
+import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { InvalidOptionError, type Logger } from "holdfast";
 import { isRole, type Role } from "./auth/caller.ts";
@@ -17,10 +18,18 @@ export interface AuthOptions {
   /** An admin's token to begin with, for example `process.env.HOLDFAST_ADMIN_TOKEN`: 16 characters or more. */
   readonly adminToken?: string | undefined;
   readonly jwt?: JwtOptions | undefined;
-  /** Asked for requests without a token: a session of your own, a header of your proxy. Null: not known. */
+  /**
+   * Asked for requests without a token: a session of your own, a header of your proxy. Null: not known.
+   * `incoming` is Node's own request, where there is one.
+   */
   readonly user?:
-    | ((request: Request) => KnownUser | null | undefined | Promise<KnownUser | null | undefined>)
+    | ((
+        request: Request,
+        incoming?: IncomingMessage,
+      ) => KnownUser | null | undefined | Promise<KnownUser | null | undefined>)
     | undefined;
+  /** `"user"`: that function alone knows callers. For a server behind a login of your own, whose tokens are not ours. */
+  readonly only?: "user" | undefined;
 }
 
 export interface EventsOptions {
@@ -28,6 +37,16 @@ export interface EventsOptions {
   readonly maxClients?: number | undefined;
   /** Most of one token or user; default 100. */
   readonly maxPerCaller?: number | undefined;
+}
+
+/** Which installation this is, so that people do not take one for another. */
+export interface EnvironmentOptions {
+  /** In the header, the title and before anything destructive: `production`. */
+  readonly name: string;
+  /** Of the header and the icon: `#c02b2b`. Default: red for production, grey for others. */
+  readonly color?: string | undefined;
+  /** The dashboard asks for the name before anything destructive. Default: its name begins with "prod". */
+  readonly isProduction?: boolean | undefined;
 }
 
 export interface ServerOptions {
@@ -45,6 +64,9 @@ export interface ServerOptions {
   /** Addresses of proxies, or networks such as `10.0.0.0/8`, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies?: readonly string[] | undefined;
   readonly events?: EventsOptions | undefined;
+  /** The dashboard at the base path. Default true. */
+  readonly dashboard?: boolean | undefined;
+  readonly environment?: EnvironmentOptions | undefined;
   /** Further routes: classic ones, those of batteries, your own. */
   readonly mounts?: readonly Mount[] | undefined;
   /** What `GET /api/v1/doctor` adds to its own findings. */
@@ -66,9 +88,9 @@ export interface Finding {
 
 const OPTIONS = [
   ...["auth", "readOnly", "basePath", "enqueue", "maxBodyBytes", "timeoutMs", "trustedProxies"],
-  ...["events", "mounts", "doctor", "logger", "print", "checkAnswers"],
+  ...["events", "dashboard", "environment", "mounts", "doctor", "logger", "print", "checkAnswers"],
 ];
-const AUTH = ["adminToken", "jwt", "user"];
+const AUTH = ["adminToken", "jwt", "user", "only"];
 const JWT = ["secret", "jwksUrl", "issuer", "audience", "roleClaim", "queuesClaim"];
 
 export function checkServerOptions(options: ServerOptions): ServerOptions {
@@ -76,13 +98,18 @@ export function checkServerOptions(options: ServerOptions): ServerOptions {
   const { auth = {}, events = {}, basePath = "", enqueue, trustedProxies = [] } = options;
   refuseUnknown("auth", auth, AUTH);
   refuseUnknown("events", events, ["maxClients", "maxPerCaller"]);
-  const { adminToken, jwt, user } = auth;
+  const { adminToken, jwt, user, only } = auth;
   if (adminToken !== undefined && !(typeof adminToken === "string" && adminToken.length >= 16)) {
     throw new InvalidOptionError("auth.adminToken is a text of at least 16 characters");
   }
   if (jwt !== undefined) checkJwt(jwt);
   if (user !== undefined && typeof user !== "function") {
     throw new InvalidOptionError("auth.user is a function: (request) => ({ name, role }) or null");
+  }
+  if (only !== undefined && ((only !== "user" || user === undefined || adminToken) ?? jwt)) {
+    throw new InvalidOptionError(
+      'auth.only is "user", beside auth.user and without adminToken and jwt',
+    );
   }
   if (basePath !== "" && !/^(\/[\w.~-]+)+$/.test(basePath)) {
     throw new InvalidOptionError('basePath is a path without a slash at its end: "/jobs"');
@@ -95,12 +122,30 @@ export function checkServerOptions(options: ServerOptions): ServerOptions {
     if (isIP(address) !== 0 && /^\d{1,3}$/.test(bits)) continue;
     throw new InvalidOptionError('trustedProxies is a list of addresses: ["10.0.0.0/8", "::1"]');
   }
+  if (options.dashboard !== undefined && typeof options.dashboard !== "boolean") {
+    throw new InvalidOptionError("dashboard is true or false");
+  }
+  if (options.environment !== undefined) checkEnvironment(options.environment);
   checkMounts(options.mounts ?? []);
   checkCount("maxBodyBytes", options.maxBodyBytes);
   checkCount("timeoutMs", options.timeoutMs);
   checkCount("events.maxClients", events.maxClients);
   checkCount("events.maxPerCaller", events.maxPerCaller);
   return options;
+}
+
+function checkEnvironment(environment: EnvironmentOptions): void {
+  refuseUnknown("environment", environment, ["name", "color", "isProduction"]);
+  const { name, color, isProduction } = environment;
+  if (typeof name !== "string" || name.trim() === "" || name.length > 40) {
+    throw new InvalidOptionError('environment.name is a text of 1 to 40 characters: "production"');
+  }
+  if (color !== undefined && !/^#[0-9a-f]{6}$/i.test(color)) {
+    throw new InvalidOptionError('environment.color is a colour of six hex digits: "#c02b2b"');
+  }
+  if (isProduction !== undefined && typeof isProduction !== "boolean") {
+    throw new InvalidOptionError("environment.isProduction is true or false");
+  }
 }
 
 export function checkListen(options: unknown): { port?: number; host?: string } {

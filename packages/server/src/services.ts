@@ -8,6 +8,7 @@ import type { OverviewReader } from "./overview.ts";
 import type { Route } from "./routes/route.ts";
 import type { ServerOptions } from "./server-options.ts";
 import type { RecentCounts } from "./http/recent-counts.ts";
+import type { SharedReads } from "./shared-reads.ts";
 
 export interface Services {
   readonly hf: Holdfast;
@@ -18,6 +19,8 @@ export interface Services {
   readonly overview: OverviewReader;
   readonly hub: EventHub;
   readonly metrics: Metrics;
+  /** Read once for all who look at the same. */
+  readonly shared: SharedReads;
   /** Plans and starts of operations, by caller. */
   readonly plans: RecentCounts;
   readonly routes: readonly Route[];

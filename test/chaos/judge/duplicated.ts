@@ -73,12 +73,14 @@ function causeOfRun(evidence: Evidence, job: JobStory, run: Run, next: Run): Cau
   return causeOf(evidence, job, { id: job.id, fence: run.fence, by: run.by, span });
 }
 
-function mustHaveEnded(cause: Cause, { type }: Run): boolean {
+function mustHaveEnded(cause: Cause, { type, how }: Run): boolean {
   switch (cause) {
     case "failed":
-    case "given back":
     case "kill":
       return true;
+    case "given back":
+      // Out of touch for a lease, a worker gives back what it let go of, and its handler may not have heard yet.
+      return how !== "aborted" || endsAtOnce(type);
     case "cut off":
     case "outage":
       return endsAtOnce(type);

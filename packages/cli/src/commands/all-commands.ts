@@ -4,6 +4,7 @@ import { alerts } from "./alerts.ts";
 import { cancel, remove, retry } from "./bulk.ts";
 import { bench } from "./bench.ts";
 import { makeCompletion } from "./completion.ts";
+import { crmCheck, crmEnsure } from "./crm.ts";
 import { deadGroups, deadIgnore, deadList, deadReopen } from "./dead.ts";
 import { deadReplay, deadResolve, deadShow } from "./dead.ts";
 import { deadForget, deadPresets, deadSave } from "./dead-presets.ts";
@@ -25,6 +26,7 @@ import { schedulesRun, schedulesRuns } from "./schedules.ts";
 import { serve } from "./serve.ts";
 import { settings } from "./settings.ts";
 import { stats } from "./stats.ts";
+import { simAbort, simList, simPause, simResume, simSegments, simShow, simStart } from "./sim.ts";
 import { tokensCreate, tokensList, tokensRemove } from "./tokens.ts";
 import { top } from "./top.ts";
 import { version } from "./version.ts";
@@ -41,7 +43,9 @@ export const GROUPS: Readonly<Record<string, string>> = {
   schedules: "rules that make jobs at their times",
   gates: "rates, cooldowns and breakers",
   locks: "execution locks",
+  sim: "simulations: workloads spread over time",
   tokens: "who may use the HTTP API",
+  crm: "a CRM that is kept in step",
   migrate: "the schema of the store",
 };
 
@@ -67,7 +71,9 @@ export const COMMANDS: readonly Command[] = [
   ...[schedulesList, schedulesRuns, schedulesRun, schedulesPause, schedulesResume],
   ...[schedulesSet, schedulesRemove, schedulesPreview],
   ...[gatesList, gatesSet, gatesForce, gatesRemove, locksList, locksRelease, stats],
+  ...[simList, simStart, simShow, simSegments, simPause, simResume, simAbort],
   ...[tokensList, tokensCreate, tokensRemove],
+  ...[crmCheck, crmEnsure],
   ...[top, doctor, migrateStatus, migrateUp, migrateSql, move, bench],
   makeCompletion(
     () => COMMANDS,

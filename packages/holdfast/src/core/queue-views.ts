@@ -21,6 +21,8 @@ export const VIEW_WORDS = [
   ...(["id", "type", "group", "status", "priority", "attempts", "maxAttempts"] as const),
   ...(["payload", "result", "error", "category", "reason", "worker"] as const),
   ...(["createdAt", "runAt", "startedAt", "finishedAt"] as const),
+  // As other systems count and say it: retries, pending, completed, failed.
+  ...(["operation", "key", "phase", "retries", "maxRetries", "retryAt", "completedAt"] as const),
 ] as const;
 export type ViewWord = (typeof VIEW_WORDS)[number];
 

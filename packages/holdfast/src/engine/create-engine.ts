@@ -109,7 +109,9 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
   const extensions = new Extensions({ runtime, logger });
   const unknownTypes = new UnknownTypes({ runtime, logger });
   const pipeline = new Pipeline({ runtime, logger, events, registry, extensions, unknownTypes });
-  const composer = new Composer({ runtime, registry, maxPayloadBytes });
+  const composer = new Composer({
+    ...{ runtime, registry, maxPayloadBytes, place: (job) => extensions.place(job) },
+  });
   const ledgerWriter = new LedgerWriter({ store, ledger: options.ledger, runtime, logger });
   const inline = options.isInline
     ? new InlineRunner({ runtime, logger, registry, pipeline, composer, ledgerWriter, hasStore })
@@ -206,6 +208,12 @@ function hostOf(
     },
     audit: (action, about) => operator.note(action, about),
   };
+}
+
+/** The store is open, and what must be known before anything else is. */
+export async function openEngine({ store, extensions }: Engine): Promise<void> {
+  await store.open();
+  await extensions.opened();
 }
 
 /** How long `close` waits for entries to reach a ledger elsewhere, when no store keeps them. */

@@ -98,6 +98,10 @@ export interface Extension {
   ): Decision | undefined | Promise<Decision | undefined>;
   /** Exactly once for every attempt whose `before` was asked. Null: its outcome was never known. */
   ended?(attempt: AttemptView, how: Ended, outcome: Outcome | null, timings: Timings): void;
+  /** The store is open: what must be known before the first job is enqueued or leased. A throw fails the opening. */
+  opened?(): Promise<void>;
+  /** Where a new job goes, in place of the queue that it names; asked when it is made, and once the store is open. */
+  place?(job: NewJob): string | undefined;
   /** Before an enqueue of this process: an error refuses it. Undefined at once: no wait. */
   refuses?(job: NewJob): undefined | Promise<HoldfastError | undefined>;
   /** What became of an enqueue of this process. */

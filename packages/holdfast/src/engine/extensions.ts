@@ -163,6 +163,19 @@ export class Extensions {
     }
   }
 
+  /** Of those that must know something first; one after the other. */
+  async opened(): Promise<void> {
+    for (const extension of this.#all) await extension.opened?.();
+  }
+
+  /** Puts a job where it belongs, before anything is stored of it. */
+  place(job: NewJob): void {
+    for (const extension of this.#all) {
+      const queue = extension.place?.(job);
+      if (queue !== undefined) (job as { queue: string }).queue = queue;
+    }
+  }
+
   /** The first that has to think about it; undefined: none of them has. */
   refuses(job: NewJob): Promise<HoldfastError | undefined> | undefined {
     for (const extension of this.#all) {

@@ -80,11 +80,13 @@ export function optionsOf(values: SettingValues): EnvOptions {
 }
 
 function workOf(values: SettingValues): NonNullable<EnvOptions["work"]> {
-  const { queues, concurrency, pollMs, renewMs, graceMs } = values;
+  const { queues, shards, concurrency, pollMs, renewMs, graceMs } = values;
   // Alone it raises the lease: renewed every 10 s, a lease of 10 s would be lost with one renewal.
   const leaseMs = values.leaseMs ?? (renewMs === undefined ? undefined : renewMs * 3);
   return {
     ...(queues !== undefined && { queues }),
+    // What is no number is refused where it is used.
+    ...(shards !== undefined && { shards: shards.map(Number) }),
     ...(concurrency !== undefined && { concurrency }),
     ...(pollMs !== undefined && { pollMs }),
     ...(leaseMs !== undefined && { leaseMs }),

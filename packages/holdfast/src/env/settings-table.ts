@@ -69,6 +69,14 @@ export const SETTINGS = {
     theirs: "`ai-cfo-jobs`",
     ours: "the queues of all handlers; `default` for the classic routes",
   },
+  shards: {
+    kind: { is: "list" },
+    env: ["HOLDFAST_SHARD_INDEX", "SIMCRM_SHARD_INDEX"],
+    for: "library",
+    sets: "`shards` of `work`: of queues that have shards, only these",
+    theirs: "none",
+    ours: "all of them",
+  },
   concurrency: {
     kind: { ...WHOLE, min: 1, max: 10_000 },
     env: ["HOLDFAST_CONCURRENCY", "WORKER_CONCURRENCY", "QUEUE_CONCURRENCY"],

@@ -21,6 +21,19 @@ describe("testHoldfast", () => {
     await t.hf.close();
   });
 
+  it("takes the same attempts, lock and work as a Holdfast", async () => {
+    const t = testHoldfast({ maxAttempts: 2, lock: { staleMs: 60_000 }, work: { concurrency: 1 } });
+    t.hf.handle("dies", () => {
+      throw new Error("always");
+    });
+    await t.hf.enqueue("dies", {});
+    await t.drain();
+    await t.advance(60_000);
+    await t.drain();
+    expect(t.deadLetters()).toMatchObject([{ type: "dies" }]);
+    await t.hf.close();
+  });
+
   it("lets an hour pass in a moment", async () => {
     const t = testHoldfast();
     const sent: string[] = [];

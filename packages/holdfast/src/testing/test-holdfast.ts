@@ -49,7 +49,18 @@ export interface TestHoldfast<Jobs extends readonly AnyContract[]> {
 
 const OPTIONS = [
   ...["seed", "patienceMs", "jobs", "ledger", "resilient", "logger", "retention"],
-  ...["maxPayloadBytes", "appVersion", "redact", "alerts", "archive", "stats", "extensions"],
+  ...[
+    "maxAttempts",
+    "lock",
+    "work",
+    "maxPayloadBytes",
+    "appVersion",
+    "redact",
+    "alerts",
+    "archive",
+    "stats",
+    "extensions",
+  ],
 ];
 
 export function testHoldfast<const Jobs extends readonly AnyContract[] = readonly []>(

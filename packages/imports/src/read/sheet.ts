@@ -42,7 +42,13 @@ export interface SheetWarning {
   /** A letter as in the sheet (`B`), where the warning concerns one cell. */
   readonly column?: string;
   readonly code:
-    "merged-cell" | "hidden-row" | "hidden-column" | "formula-error" | "no-cached-value";
+    | "merged-cell"
+    | "hidden-row"
+    | "hidden-column"
+    | "formula-error"
+    | "no-cached-value"
+    /** Cells stand in a column that the header does not name: they are not read. */
+    | "no-header";
   readonly message: string;
 }
 

@@ -1,4 +1,5 @@
 /** Finds out who calls: by token, JSON Web Token, session cookie, or a function of the user's own. */
+import type { IncomingMessage } from "node:http";
 import { HttpError, tooMany } from "../http/http-error.ts";
 import { addressKey, isLoopback } from "../http/client-address.ts";
 import { RecentCounts } from "../http/recent-counts.ts";
@@ -18,6 +19,7 @@ const ADMIN = "admin token";
 export interface Credentials {
   readonly request: Request;
   readonly address: string;
+  readonly incoming: IncomingMessage | undefined;
   /** Whom a caller without credentials on this machine is taken for. */
   readonly anonymous: Role | null;
 }
@@ -49,25 +51,31 @@ export class Authenticator {
     return adminToken !== undefined || jwt !== undefined || user !== undefined;
   }
 
-  async authenticate({ request, address, anonymous }: Credentials): Promise<Caller> {
-    const header = request.headers.get("authorization");
-    if (header !== null) return this.#byHeader(header, address);
-    const cookie = sessionOf(request);
-    if (cookie !== null) {
-      const caller = await this.#bySession(cookie);
+  async authenticate(given: Credentials): Promise<Caller> {
+    const { request, address, anonymous } = given;
+    if (this.#options.only !== "user") {
+      const header = request.headers.get("authorization");
+      if (header !== null) return this.#byHeader(header, address);
+      const cookie = sessionOf(request);
+      const caller = cookie === null ? null : await this.#bySession(cookie);
       if (caller) return caller;
     }
-    const user = checkUser(await this.#options.user?.(request));
-    if (user) {
-      const by = `user ${user.name}`;
-      const queues = user.queues === undefined ? null : new Set(user.queues);
-      return { by, role: user.role, queues, key: by, via: "function", tokenId: null };
-    }
-    if (anonymous !== null && isFromHere(request, address)) {
+    const known = await this.#byFunction(given);
+    if (known) return known;
+    const isOpen = anonymous !== null && this.#options.only !== "user";
+    if (isOpen && isFromHere(request, address)) {
       const by = "anonymous on this machine";
       return { by, role: anonymous, queues: null, key: by, via: "anonymous", tokenId: null };
     }
     throw unauthenticated();
+  }
+
+  async #byFunction({ request, incoming }: Credentials): Promise<Caller | null> {
+    const user = checkUser(await this.#options.user?.(request, incoming));
+    if (!user) return null;
+    const by = `user ${user.name}`;
+    const queues = user.queues === undefined ? null : new Set(user.queues);
+    return { by, role: user.role, queues, key: by, via: "function", tokenId: null };
   }
 
   async #byHeader(header: string, address: string): Promise<Caller> {

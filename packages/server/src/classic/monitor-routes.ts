@@ -3,21 +3,27 @@ import type { Holdfast, JobListing } from "holdfast";
 import { z } from "zod";
 import { route, type Route } from "../routes/route.ts";
 import { listingView } from "../routes/views.ts";
-import { count, instant } from "../routes/words.ts";
+import { count, defined, instant, name } from "../routes/words.ts";
 
 const DAY_MS = 86_400_000;
 const MOST_LOOKED_AT = 2_000;
 const RECENT = 20;
 const counts = z.record(z.string(), count);
+/** A sync has a queue of its own: `?queue=hubspot`. */
+const ofQueue = z.strictObject({ queue: name.optional() });
 
 /** The newest of a day, as many as can be looked at. */
-async function finishedInDay(hf: Holdfast, now: number): Promise<readonly JobListing[]> {
+async function finishedInDay(
+  hf: Holdfast,
+  now: number,
+  queue: string | undefined,
+): Promise<readonly JobListing[]> {
   const found: JobListing[] = [];
   let cursor: string | null = null;
   do {
     const page: Awaited<ReturnType<typeof hf.jobs>> = await hf.jobs({
       ...{ status: "succeeded", finishedFrom: new Date(now - DAY_MS), limit: 200, cursor },
-      without: "payloads",
+      ...{ ...defined({ queue }), without: "payloads" },
     });
     found.push(...page.jobs);
     cursor = page.nextCursor;
@@ -25,8 +31,9 @@ async function finishedInDay(hf: Holdfast, now: number): Promise<readonly JobLis
   return found;
 }
 
-async function numbersOf(hf: Holdfast) {
-  const all = Object.values(await hf.counts());
+async function numbersOf(hf: Holdfast, queue: string | undefined) {
+  const queues = Object.entries(await hf.counts());
+  const all = queues.flatMap(([name, one]) => (queue === undefined || name === queue ? [one] : []));
   const sum = (pick: "ready" | "delayed" | "processing" | "retrying" | "dead") =>
     all.reduce((total, numbers) => total + numbers[pick], 0);
   const failed = sum("retrying");
@@ -90,21 +97,21 @@ export function monitorRoutes(): readonly Route[] {
       },
     }),
     route({
-      ...{ ...base, method: "GET", path: "/api/queue/stats", query: null },
+      ...{ ...base, method: "GET", path: "/api/queue/stats", query: ofQueue },
       summary: "System 4: counts by status; completed ones of the last 24 hours.",
       answer: z.strictObject({
         ...{ pending: count, processing: count, failed: count, dead: count, completed: count },
       }),
-      async run({ hf, services }) {
+      async run({ hf, services, query: { queue } }) {
         const [numbers, finished] = await Promise.all([
-          numbersOf(hf),
-          finishedInDay(hf, services.now()),
+          numbersOf(hf, queue),
+          finishedInDay(hf, services.now(), queue),
         ]);
         return { ...numbers, completed: finished.length };
       },
     }),
     route({
-      ...{ ...base, method: "GET", path: "/api/queue/monitor", query: null },
+      ...{ ...base, method: "GET", path: "/api/queue/monitor", query: ofQueue },
       summary: "System 4: counts, recent failures, average processing time and lag.",
       answer: z.strictObject({
         counts: z.strictObject({
@@ -119,13 +126,14 @@ export function monitorRoutes(): readonly Route[] {
         averageProcessingMs: z.number().nullable(),
         queueLagMs: z.number().nullable(),
       }),
-      async run({ hf, services }) {
+      async run({ hf, services, query: { queue } }) {
         const now = services.now();
+        const waiting = { ...defined({ queue }), status: "queued" } as const;
         const [{ dead: _, ...numbers }, finished, retrying, fresh] = await Promise.all([
-          numbersOf(hf),
-          finishedInDay(hf, now),
-          hf.jobs({ status: "queued", retrying: true, limit: RECENT }),
-          hf.jobs({ status: "queued", delayed: false, retrying: false, order: "oldest", limit: 1 }),
+          numbersOf(hf, queue),
+          finishedInDay(hf, now, queue),
+          hf.jobs({ ...waiting, retrying: true, limit: RECENT }),
+          hf.jobs({ ...waiting, delayed: false, retrying: false, order: "oldest", limit: 1 }),
         ]);
         const times = finished.flatMap(({ startedAt, finishedAt }) =>
           startedAt && finishedAt ? finishedAt.getTime() - startedAt.getTime() : [],
@@ -137,7 +145,7 @@ export function monitorRoutes(): readonly Route[] {
           failed: retrying.jobs.map((given) => {
             const { id, type, attempts, maxAttempts, error, runAt } = listingView(hf, given);
             return {
-              ...{ id, operation: type, retry_count: attempts, max_retries: maxAttempts },
+              ...{ id, operation: type, retry_count: attempts, max_retries: maxAttempts - 1 },
               ...{ last_error: error?.message ?? null, next_retry_at: runAt },
             };
           }),

@@ -57,11 +57,11 @@ export async function handle(services: Services, one: Route, arrival: Arrival): 
 async function callerOf(
   { auth }: Services,
   one: Route,
-  { request, address }: Arrival,
+  { request, address, incoming }: Arrival,
 ): Promise<Caller> {
   if (one.role === "anyone") return NOBODY;
-  const caller = await auth.authenticate({ request, address, anonymous: one.anonymous ?? null });
-  return caller;
+  const anonymous = one.anonymous ?? null;
+  return auth.authenticate({ request, address, incoming, anonymous });
 }
 
 async function run(services: Services, one: Route, arrival: Arrival, who: Who): Promise<unknown> {
@@ -77,7 +77,8 @@ async function run(services: Services, one: Route, arrival: Arrival, who: Who): 
   checkScope(one, caller, params);
   const search = new URL(request.url).searchParams;
   const query = validate(one.query ?? NOTHING, queryValues(one.query ?? NOTHING, search), "query");
-  const body = isWrite ? await bodyOf(one, request, options.maxBodyBytes ?? MAX_BODY_BYTES) : null;
+  const isRead = isWrite && one.rawBody === undefined;
+  const body = isRead ? await bodyOf(one, request, options.maxBodyBytes ?? MAX_BODY_BYTES) : null;
   const call: Call = { hf, services, caller, params, query, body, request, address };
   const what = `${one.method} ${one.path}`;
   const act = () => one.run(call as Call<never, never>);

@@ -69,6 +69,12 @@ function operationOf(one: Route): Json {
     "x-role": one.role,
     ...(isOpen && { security: [] }),
     parameters: [...params, ...queryParameters(one)],
+    ...(one.rawBody && {
+      requestBody: {
+        required: true,
+        content: { [one.rawBody.contentType]: { schema: { type: "object" } } },
+      },
+    }),
     ...(one.body && {
       requestBody: {
         required: one.isBodyOptional !== true,

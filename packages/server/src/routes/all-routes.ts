@@ -1,4 +1,5 @@
 /** The table of routes. */
+import { dashboardRoutes } from "./dashboard.ts";
 import { deadLetterRoutes, presetRoutes } from "./dead-letters.ts";
 import { enqueueRoutes } from "./enqueue.ts";
 import { gateRoutes } from "./gates.ts";
@@ -17,6 +18,7 @@ import { workerRoutes } from "./workers.ts";
 export function allRoutes(mounts: readonly Mount[] = []): readonly Route[] {
   checkMounts(mounts);
   return [
+    ...dashboardRoutes,
     ...systemRoutes,
     ...tokenRoutes,
     ...jobRoutes,

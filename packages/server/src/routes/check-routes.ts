@@ -24,11 +24,14 @@ export function checkRoutes(routes: readonly Route[]): void {
 function whatIsMissing(one: Partial<Route>): string | null {
   const isWrite = one.method !== "GET";
   if (!METHODS.includes(one.method ?? "")) return "has no method";
-  if (!/^(\/(:?[\w.-]+))+$/.test(one.path ?? "")) return "has no path that begins with a slash";
+  if (!/^(\/|(\/(:?[\w.-]+))+)$/.test(one.path ?? ""))
+    return "has no path that begins with a slash";
   if (!["anyone", ...ROLES].includes(one.role ?? "")) return "declares no role";
   if (!one.summary) return "has no summary";
   if (!isSchema(one.query)) return "declares no schema of its query (null: it takes none)";
   if (!isSchema(one.body)) return "declares no schema of its body (null: it takes none)";
+  if (one.rawBody !== undefined && one.body !== null)
+    return "reads its body itself and has a schema of it";
   const isRaw = typeof Object(one.answer).contentType === "string";
   if (!isRaw && !(one.answer instanceof z.ZodType)) return "declares no schema of its answer";
   if (!["queue", "own", "whole"].includes(one.scope ?? "")) {

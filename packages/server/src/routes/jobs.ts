@@ -13,6 +13,8 @@ import { durationMs, json, list, paging, why, words } from "./words.ts";
 
 const ID_PREFIX = /^[0-9a-f]{8}(-?[0-9a-f-]{0,28})$/i;
 
+const TYPE_OR_BEGINNING = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}\*?$/;
+
 const answered = <const Word extends string>(...results: Word[]) =>
   z.strictObject({ result: z.enum(results) });
 
@@ -27,6 +29,11 @@ export const jobRoutes = [
     summary: "Jobs that fit a filter, newest first.",
     query: z.strictObject({
       ...jobFilter,
+      type: z
+        .string()
+        .regex(TYPE_OR_BEGINNING, "a type, or the beginning of one with a star: email.*")
+        .optional()
+        .meta({ description: "of the job; email.* for all that begin so" }),
       id: z
         .string()
         .regex(ID_PREFIX, "at least the first 8 characters of an id")
@@ -45,15 +52,21 @@ export const jobRoutes = [
     body: null,
     answer: list(jobListing),
     async run({ hf, caller, query }) {
-      const { id, text, order, payloads, limit = 50, cursor = null, ...given } = query;
+      const { id, text, order, payloads, limit = 50, cursor = null, type, ...given } = query;
       const queue = queueInScope(caller, given.queue);
-      const filter = { ...filterOf(given), ...(queue !== undefined && { queue }) };
+      const family = type?.endsWith("*") === true ? type.slice(0, -1) : null;
+      const filter = {
+        ...filterOf(given),
+        ...(queue !== undefined && { queue }),
+        ...(type !== undefined && family === null && { type }),
+      };
       const times = id === undefined ? {} : timesOfPrefix(id);
       const scoped = inScope(caller);
       const begins = id?.toLowerCase();
       const tests = [
         queue === undefined ? scoped : null,
         text === undefined ? null : hasText(text),
+        family === null ? null : (job: JobListing) => job.type.startsWith(family),
         begins === undefined ? null : (job: JobListing) => job.id.startsWith(begins),
       ].filter((test) => test !== null);
       const isMeant =

@@ -85,10 +85,11 @@ export const lockRoutes = [
         .optional(),
     }),
     answer: stats,
-    async run({ hf, caller, query }) {
+    async run({ hf, caller, query, services }) {
       const queue = queueInScope(caller, query.queue);
       needQueueInScope(caller, queue);
-      return hf.stats(defined({ ...query, queue }));
+      const asked = defined({ ...query, queue });
+      return services.shared.read(`stats ${JSON.stringify(asked)}`, () => hf.stats(asked));
     },
   }),
   route({

@@ -38,6 +38,8 @@ export interface RouteSpec<Query extends z.ZodType | null, Body extends z.ZodTyp
   /** Null: it takes none. */
   readonly query: Query;
   readonly body: Body;
+  /** The route reads the body itself, as it comes; `body` is null. For files: `multipart/form-data`. */
+  readonly rawBody?: RawAnswer;
   /** A body may be left out. */
   readonly isBodyOptional?: boolean;
   readonly answer: z.ZodType | RawAnswer;
@@ -74,6 +76,8 @@ export interface Mount {
   readonly routes: readonly Route[];
   /** Callers without credentials from this machine itself are taken for this role. Default: none. */
   readonly anonymous?: Role | undefined;
+  /** What it adds to `/metrics`, in the text format. */
+  readonly metrics?: (() => Promise<string>) | undefined;
 }
 
 export function route<Query extends z.ZodType | null, Body extends z.ZodType | null>(

@@ -11,13 +11,13 @@ import { operationView } from "./operation-schemas.ts";
 import { queueView } from "./queues.ts";
 import { Reply, route, type Call } from "./route.ts";
 import { sees } from "../auth/caller.ts";
-import { count, instant, list, name, status } from "./words.ts";
+import { category, count, instant, list, name, status } from "./words.ts";
 
 const PING_MS = 2_000;
 /** A loop that stands still for so long does not answer; a process that sees that afterwards is not well. */
 const SLOW_LOOP_S = 5;
 
-const overview = z
+export const overview = z
   .strictObject({
     at: instant,
     totals: z.strictObject({
@@ -27,6 +27,20 @@ const overview = z
     queueCount: count,
     queues: z.array(queueView),
     workers: z.strictObject({ count, slots: count, active: count, quiet: count }),
+    store: z.strictObject({ name: z.string(), latencyMs: z.number() }),
+    gates: z.array(
+      z.strictObject({
+        ...{ name: z.string(), state: z.string(), failures: count, queues: z.array(z.string()) },
+        ...{ openUntil: instant.nullable(), cooldownUntil: instant.nullable() },
+      }),
+    ),
+    faults: z.array(
+      z.strictObject({
+        ...{ fingerprint: z.string().nullable(), type: z.string(), category: category.nullable() },
+        ...{ message: z.string().nullable(), count, firstAt: instant, lastAt: instant },
+        state: z.enum(["open", "resolved", "ignored", "back"]),
+      }),
+    ),
     deadByCategory: z.record(z.string(), count),
     operations: z.array(operationView),
     actions: z.array(actionView),
@@ -82,8 +96,18 @@ export const systemRoutes = [
         throw error;
       });
       const text = await services.metrics.text(snapshot, caller, services.now());
+      // What batteries add is not by scope; one that fails hides nothing else.
+      const mounts = caller.queues === null ? (services.options.mounts ?? []) : [];
+      const added = await Promise.all(
+        mounts.map(async ({ name, metrics }) => {
+          const part = metrics?.().catch((error: unknown) => {
+            services.logger.warn(`the mount ${name} gave no metrics`, { error });
+          });
+          return (await part) ?? "";
+        }),
+      );
       const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
-      return new Response(text, { headers });
+      return new Response(text + added.join(""), { headers });
     },
   }),
   route({
@@ -157,16 +181,22 @@ export const systemRoutes = [
       role: "viewer",
       scope: "own",
       audit: null,
-      query: null,
+      query: z.strictObject({
+        schemas: z
+          .boolean()
+          .optional()
+          .meta({ description: "true: with the JSON schemas of payloads, where they can be had" }),
+      }),
     },
     ...{ body: null, summary: "The job types that this process and live workers know." },
     answer: list(
       z.strictObject({
         ...{ type: z.string(), queue: z.string().nullable(), isHandled: z.boolean() },
         ...{ hasSchema: z.boolean(), maxAttempts: count.nullable(), mayEnqueue: z.boolean() },
+        schema: z.looseObject({}).nullable(),
       }),
     ),
-    async run({ hf, caller, services }) {
+    async run({ hf, caller, services, query }) {
       const { enqueue } = services.options;
       const known = hf.tools.types();
       const workers = await hf.workers.list();
@@ -176,13 +206,14 @@ export const systemRoutes = [
       const own = known.map(({ type, queue, isHandled, hasSchema, maxAttempts }) => ({
         ...{ type, queue, hasSchema, maxAttempts, mayEnqueue: may(type, true) },
         isHandled: isHandled || handled.has(type),
+        schema: query.schemas === true ? hf.tools.payloadSchema(type) : null,
       }));
       const names = new Set(known.map(({ type }) => type));
       const others = [...handled]
         .filter((type) => !names.has(type))
         .map((type) => ({
           ...{ type, queue: null, isHandled: true, hasSchema: false, maxAttempts: null },
-          mayEnqueue: may(type, false),
+          ...{ mayEnqueue: may(type, false), schema: null },
         }));
       const items = [...own, ...others].filter(({ queue }) => sees(caller, queue));
       return { items, nextCursor: null };

@@ -8,7 +8,7 @@ import { Reply, route, type Call } from "./route.ts";
 import { dateOf, DONE, done, instant, list, name, words } from "./words.ts";
 
 const role = z.enum(ROLES);
-const tokenView = z
+export const tokenView = z
   .strictObject({
     id: z.string(),
     name: z.string(),

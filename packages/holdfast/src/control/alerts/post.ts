@@ -5,10 +5,10 @@
  * 64 KiB are read, and nothing of it is kept.
  */
 import { lookup } from "node:dns/promises";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { PermanentError, PrivateAddressError, WebhookError } from "../../core/errors.ts";
+import { http, https } from "./http-modules.ts";
 import { bareHost, isPrivateAddress, isPrivateHost } from "./private-address.ts";
 
 const MOST_READ = 64 * 1024;
@@ -65,7 +65,7 @@ function exchange(
   options: PostOptions & { readonly addresses: readonly Address[] },
 ): Promise<{ readonly status: number; readonly headers: IncomingMessage["headers"] }> {
   const { body, headers, signal, addresses } = options;
-  const request = url.protocol === "https:" ? httpsRequest : httpRequest;
+  const { request } = url.protocol === "https:" ? https() : http();
   const { promise, resolve, reject } =
     Promise.withResolvers<Awaited<ReturnType<typeof exchange>>>();
   const sent = request(url, {

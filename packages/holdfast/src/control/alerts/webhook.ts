@@ -1,10 +1,10 @@
 /** A webhook: alerts as signed JSON to a URL. Made by `webhook()`, which checks all that can be known by then. */
 import { createHash } from "node:crypto";
-import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Alert } from "../../core/alert.ts";
 import { InvalidOptionError, PrivateAddressError } from "../../core/errors.ts";
 import { checkObject, checkOptions, checkWhole } from "../../core/option-checks.ts";
 import { cleanText } from "../../core/text.ts";
+import { http } from "./http-modules.ts";
 import { bareHost, isPrivateHost } from "./private-address.ts";
 import { post, type Resolve } from "./post.ts";
 import { SIGNATURE_HEADER, signatureOf } from "./webhook-signature.ts";
@@ -136,8 +136,8 @@ function checkHeaders(headers: unknown): void {
       );
     }
     try {
-      validateHeaderName(name);
-      validateHeaderValue(name, value as string);
+      http().validateHeaderName(name);
+      http().validateHeaderValue(name, value as string);
       if (typeof value !== "string") throw new TypeError("not a text");
     } catch (error) {
       throw new InvalidOptionError(

@@ -35,19 +35,22 @@ export class GateBook {
     });
   }
 
+  /** Not while it is being read: a process that has just begun knows of no gate until then. */
   get isRead(): boolean {
-    return !this.#isStale;
+    return !this.#isStale && this.#reading === null;
   }
 
   /** False: surely no job has a gate. */
   get mayConcernJobs(): boolean {
-    return this.#isStale || this.#byQueue.size > 0;
+    return !this.isRead || this.#byQueue.size > 0;
   }
 
   /** Resolves once what is known is current. */
   async read(): Promise<void> {
-    while (this.#isStale) {
-      this.#reading ??= this.#read().finally(() => (this.#reading = null));
+    while (!this.isRead) {
+      this.#reading ??= this.#read()
+        .finally(() => (this.#reading = null))
+        .then(() => this.#onChange());
       await this.#reading;
     }
   }
@@ -101,6 +104,5 @@ export class GateBook {
       this.#isStale = true;
       throw error;
     }
-    this.#onChange();
   }
 }

@@ -2,6 +2,8 @@
 import { checkName } from "../../core/names.ts";
 import { checkObject, checkOneOf, checkWhole, refuseUnknown } from "../../core/option-checks.ts";
 import type { LimitChange } from "../../core/line.ts";
+import { MAX_SHARDS } from "../../core/shards.ts";
+import type { Shards } from "../shards/shards.ts";
 import { checkWhy } from "../../core/why-options.ts";
 import { OVERFLOWS, type Overflow, type Overflows } from "../overflow/overflow.ts";
 import { policiesOf, type ExtensionHost, type KeepRules } from "../../engine/extension.ts";
@@ -24,6 +26,11 @@ export interface QueueSettingsPatch {
    * the default), its enqueue is refused (`"reject"`), or the one that has run longest is asked to stop for it.
    */
   readonly overflow?: Overflow | null | undefined;
+  /**
+   * In so many parts, `<queue>:0` and so on: new jobs go to one of them by their group, else their key. Null: new jobs go
+   * under the plain name again. What waits stays where it is.
+   */
+  readonly shards?: number | null | undefined;
 }
 
 export interface QueueSettingsView {
@@ -34,6 +41,8 @@ export interface QueueSettingsView {
   readonly maxActivePerGroup: number | null;
   readonly maxWaiting: number | null;
   readonly overflow: Overflow;
+  /** There only if it has some. */
+  readonly shards?: number;
 }
 
 export interface SetOptions {
@@ -47,11 +56,13 @@ const MOST = 1_000_000_000;
 export class Queues {
   readonly #host: () => Promise<ExtensionHost>;
   readonly #overflows: Overflows;
+  readonly #shards: Shards;
 
   /** `host` resolves once the store is open. */
-  constructor(host: () => Promise<ExtensionHost>, overflows: Overflows) {
+  constructor(host: () => Promise<ExtensionHost>, overflows: Overflows, shards: Shards) {
     this.#host = host;
     this.#overflows = overflows;
+    this.#shards = shards;
   }
 
   /** Audited. In force for every process within seconds; limits at once. */
@@ -59,12 +70,16 @@ export class Queues {
     const name = checkName("queue", queue);
     checkPatch(settings);
     const why = checkWhy("queues.set", options);
-    const { keep, overflow } = settings;
+    const { keep, overflow, shards } = settings;
     const host = await this.#host();
+    if (shards !== undefined) await this.#shards.set(name, shards);
     const limits = LIMITS.filter((limit) => settings[limit] !== undefined);
     if (limits.length > 0) {
       const bounds = Object.fromEntries(limits.map((limit) => [limit, settings[limit]]));
-      await host.lines.limit([{ queue: name, group: null, ...bounds } as LimitChange]);
+      // Of a sharded queue they are those of each part.
+      const parts = this.#shards.names(name);
+      const changes = parts.map((queue) => ({ queue, group: null, ...bounds }) as LimitChange);
+      await host.lines.limit(changes);
     }
     if (keep !== undefined) await host.settings.keep(name, keep);
     if (overflow !== undefined) await this.#overflows.set(name, overflow ?? "wait");
@@ -75,23 +90,29 @@ export class Queues {
   async get(queue: string): Promise<QueueSettingsView> {
     const name = checkName("queue", queue);
     const host = await this.#host();
-    const [overflow, keep, { queue: state }] = await Promise.all([
+    const [overflow, , keep, { queue: state }] = await Promise.all([
       this.#overflows.of(name),
+      this.#shards.read(),
       host.settings.get(name),
       host.lines.lines(name, { limit: 1 }),
     ]);
+    const shards = this.#shards.of(name);
     return {
       ...{ queue: name, keep, maxActive: state?.maxActive ?? null },
       maxActivePerGroup: state?.maxActivePerGroup ?? null,
       ...{ maxWaiting: state?.maxWaiting ?? null, overflow },
+      ...(shards !== null && { shards }),
     };
   }
 }
 
 function checkPatch(settings: QueueSettingsPatch): void {
   checkObject("queues.set", settings);
-  refuseUnknown("queues.set", settings, ["keep", "overflow", ...LIMITS]);
-  const { keep, overflow } = settings;
+  refuseUnknown("queues.set", settings, ["keep", "overflow", "shards", ...LIMITS]);
+  const { keep, overflow, shards } = settings;
+  if (shards !== undefined && shards !== null) {
+    checkWhole("shards", shards, { min: 1, max: MAX_SHARDS });
+  }
   if (overflow !== undefined && overflow !== null) checkOneOf("overflow", overflow, OVERFLOWS);
   if (keep !== undefined && keep !== null) {
     checkObject("keep", keep);

@@ -3,10 +3,13 @@ import { InvalidOptionError } from "../../core/errors.ts";
 import { show } from "../../core/text.ts";
 import { checkName } from "../../core/names.ts";
 import { checkOptions, checkWhole } from "../../core/option-checks.ts";
+import { MAX_SHARDS } from "../../core/shards.ts";
 
 export interface WorkOptions {
   /** Names, or names with weights: `{ mail: 3, default: 1 }`. Default: the queues of all handlers. */
   readonly queues?: readonly string[] | Readonly<Record<string, number>> | undefined;
+  /** Of queues that have shards, only these: `[0, 2]`. Default all. */
+  readonly shards?: readonly number[] | undefined;
   /** How many jobs run at once. Default 10. */
   readonly concurrency?: number | undefined;
   /** How long a job is this worker's without a renewal. Default 10 s. */
@@ -24,6 +27,8 @@ export interface WorkOptions {
 export interface WorkSettings {
   /** Queue to weight. */
   readonly queues: ReadonlyMap<string, number>;
+  /** Of queues that have shards; null: all of them. */
+  readonly shards: readonly number[] | null;
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly renewMs: number;
@@ -32,7 +37,16 @@ export interface WorkSettings {
   readonly graceMs: number;
 }
 
-const OPTIONS = ["queues", "concurrency", "leaseMs", "renewMs", "pollMs", "leaseBytes", "graceMs"];
+const OPTIONS = [
+  "queues",
+  "shards",
+  "concurrency",
+  "leaseMs",
+  "renewMs",
+  "pollMs",
+  "leaseBytes",
+  "graceMs",
+];
 const MAX_WEIGHT = 1_000;
 
 export function checkWorkOptions(
@@ -52,6 +66,7 @@ export function checkWorkOptions(
   }
   return {
     queues: checkQueues(options.queues ?? handledQueues),
+    shards: options.shards === undefined ? null : checkShards(options.shards),
     concurrency: checkWhole("concurrency", options.concurrency ?? 10, { min: 1, max: 10_000 }),
     leaseMs,
     renewMs,
@@ -73,6 +88,16 @@ export function withDefaults(options: WorkOptions, defaults: WorkOptions): WorkO
   );
   const isOwnLease = options.leaseMs !== undefined || renewMs === undefined;
   return { ...others, ...(!isOwnLease && { renewMs }), ...said };
+}
+
+function checkShards(shards: unknown): readonly number[] {
+  if (!Array.isArray(shards) || shards.length === 0) {
+    throw new InvalidOptionError(
+      `shards takes a list of numbers such as [0, 2], not ${show(shards)}`,
+    );
+  }
+  const range = { min: 0, max: MAX_SHARDS - 1 };
+  return shards.map((shard) => checkWhole("a number of shards", shard, range));
 }
 
 function checkQueues(

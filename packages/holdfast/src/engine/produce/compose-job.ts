@@ -33,6 +33,8 @@ export interface ComposerOptions {
   readonly runtime: Runtime;
   readonly registry: Registry;
   readonly maxPayloadBytes: number;
+  /** Puts it where it belongs. */
+  readonly place: (job: NewJob) => void;
 }
 
 export class Composer {
@@ -106,6 +108,7 @@ export class Composer {
       meta: meta ? encodeJson(meta, { what: "meta", maxBytes: MAX_META_BYTES }) : null,
       trace: options.trace ?? null,
     };
+    this.#options.place(job);
     return {
       job,
       onDuplicate: options.onDuplicate ?? contract?.onDuplicate ?? "return",

@@ -119,6 +119,7 @@ export class Producer {
   async deliver(jobs: readonly NewJob[]): Promise<InsertResult[]> {
     const { store, ready } = this.#options;
     await ready();
+    this.#place(jobs);
     return store.insert(jobs, { evenIfFull: true });
   }
 
@@ -127,9 +128,14 @@ export class Producer {
    * each would cost a round trip each, and a session of MongoDB takes no two at once.
    */
   through(insert: Insert, get: Store["get"]): Pick<Producer, "enqueue" | "enqueueAll"> {
+    const placed: Insert = async (jobs) => {
+      await this.#options.ready();
+      this.#place(jobs);
+      return insert(jobs);
+    };
     const inserts = new Batcher<NewJob, InsertResult>({
       ...batchesOf(this.#options),
-      run: insert,
+      run: placed,
       isolate: () => false,
     });
     const take = async (composed: ComposedJob) =>
@@ -137,7 +143,7 @@ export class Producer {
     return {
       enqueue: async (target, payload, options) => {
         const composed = await this.#options.composer.compose(target, payload, options);
-        const [result] = await insert([composed.job]);
+        const [result] = await placed([composed.job]);
         return this.#receipt(composed, result!, get);
       },
       enqueueAll: (items) => this.#answerAll(items, take),
@@ -237,12 +243,18 @@ export class Producer {
     return jobs.map(({ id }) => ({ outcome: "spooled", id }));
   }
 
+  /** Of jobs that were made before the store was open: only now it is known where they belong. */
+  #place(jobs: readonly NewJob[]): void {
+    for (const job of jobs) this.#options.extensions.place(job);
+  }
+
   async #insertPatiently(jobs: readonly NewJob[], isRepeated: boolean): Promise<InsertResult[]> {
     const { store, runtime, ready } = this.#options;
     let isUnknown = false;
     for (let tries = 1; ; tries += 1) {
       try {
         await ready().catch(asNotSent);
+        this.#place(jobs);
         const areNew = !isRepeated && tries === 1;
         const results = await store.insert(jobs, { areNew });
         return repeatedAsAdded(results, jobs, tries > 1);

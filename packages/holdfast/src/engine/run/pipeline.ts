@@ -115,6 +115,11 @@ export class Pipeline {
     const isAsked = run.hooks.before.length > 0;
     const outcome = isAsked ? await this.#options.extensions.before(run.hooks, run.view!) : null;
     if (outcome) return this.#conclude(run, outcome);
+    // What was asked may have taken longer than the lease lasts while no renewal came through.
+    if (attempt.isInDoubt || !host.check(attempt)) {
+      const why = "its lease ran out before it started";
+      return this.#conclude(run, { kind: "release", afterMs: 0 }, { why, evenIfLate: true });
+    }
     await this.#handle(
       run,
       definition,

@@ -191,7 +191,8 @@ function silenceOf({ client }: DbLike): number | null {
 /** Throws if a newer Holdfast has written them that does not serve this one. */
 async function schemaOf(database: Database): Promise<{ id: string; isNewer: boolean }> {
   const named = { _id: "store" };
-  const own = { $setOnInsert: { id: randomUUID() } };
+  // One that begins here has nothing to be upgraded.
+  const own = { $setOnInsert: { id: randomUUID(), ...SCHEMA } };
   const stored = await database.findOneAndUpdate("head", named, own, { upsert: true });
   const { id, version = 1, serves = 1 } = stored as unknown as StoreDocument;
   if (serves > SCHEMA.version) {

@@ -49,7 +49,7 @@ export const MIGRATIONS: readonly string[] = [
 export const SERVES_FROM = 5;
 
 /** Raised whenever the text of a function changes. */
-export const FUNCTIONS_REVISION = 5;
+export const FUNCTIONS_REVISION = 6;
 
 export const FUNCTIONS = [
   CLOCK_FUNCTION,

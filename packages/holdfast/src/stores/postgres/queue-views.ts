@@ -12,14 +12,21 @@ import { instant } from "./views.ts";
 
 const STATUS = STATUSES.map((status, code) => `WHEN ${code} THEN '${status}'`).join(" ");
 
+const CODE = "coalesce(d.status, CASE WHEN p.seq IS NULL THEN 0 ELSE 4 END)";
+const ATTEMPTS = "coalesce(d.attempts, p.attempts, a.attempts, r.attempts)";
+const MOST = "coalesce(d.max_attempts, p.max_attempts, a.max_attempts, r.max_attempts)";
+const RUN_AT = "coalesce(d.run_at, p.run_at, a.run_at, r.run_at, j.created_at)";
+const PHASE = `WHEN 1 THEN 'completed' WHEN 2 THEN 'dead' WHEN 3 THEN 'cancelled' WHEN 4 THEN 'processing'
+  ELSE CASE WHEN ${ATTEMPTS} > 0 THEN 'failed' ELSE 'pending' END`;
+
 const WORDS: Readonly<Record<ViewWord, string>> = {
   id: "j.id",
   type: "j.type::text",
   group: "nullif(j.grp, '')::text",
-  status: `CASE coalesce(d.status, CASE WHEN p.seq IS NULL THEN 0 ELSE 4 END) ${STATUS} END`,
+  status: `CASE ${CODE} ${STATUS} END`,
   priority: "j.prio",
-  attempts: "coalesce(d.attempts, p.attempts, a.attempts, r.attempts)",
-  maxAttempts: "coalesce(d.max_attempts, p.max_attempts, a.max_attempts, r.max_attempts)",
+  attempts: ATTEMPTS,
+  maxAttempts: MOST,
   payload: "j.payload",
   result: "coalesce(d.result, t.result)",
   error: "t.message",
@@ -27,9 +34,17 @@ const WORDS: Readonly<Record<ViewWord, string>> = {
   reason: "t.reason",
   worker: "coalesce(p.worker, d.worker, t.worker)",
   createdAt: instant("j.created_at"),
-  runAt: instant("coalesce(d.run_at, p.run_at, a.run_at, r.run_at, j.created_at)"),
+  runAt: instant(RUN_AT),
   startedAt: instant("coalesce(p.leased_at, d.started_at, t.started_at)"),
   finishedAt: instant("d.finished_at"),
+  operation: "regexp_replace(j.type::text, '^.*\\.', '')",
+  key: "j.key::text",
+  phase: `CASE ${CODE} ${PHASE} END`,
+  // The first try is none; one that failed and waits has a retry in front of it.
+  retries: `CASE WHEN ${CODE} = 0 OR ${ATTEMPTS} = 0 THEN ${ATTEMPTS} ELSE ${ATTEMPTS} - 1 END`,
+  maxRetries: `${MOST} - 1`,
+  retryAt: `CASE WHEN ${CODE} = 0 AND ${ATTEMPTS} > 0 THEN ${instant(RUN_AT)} END`,
+  completedAt: `CASE WHEN d.status = 1 THEN ${instant("d.finished_at")} END`,
 };
 
 /** JSON may hold what text of PostgreSQL cannot: then that is replaced, or the word is empty. */

@@ -14,6 +14,7 @@ import type { Database, Row } from "./database.ts";
 import { isDisowned } from "./disown.ts";
 import { LEASED_COLUMNS, leaseOf } from "./held-lease.ts";
 import { bodyOf, CLOCK_US, PINNED } from "./pinned.ts";
+import { isPromised } from "./promises.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { isTrue, number, numbers } from "./row-values.ts";
 import { takeBack, type EndedLease } from "./take-back.ts";
@@ -25,6 +26,9 @@ const MOVE_DUE_AT_MOST = 1_000;
 const LONGEST_WAIT_MS = 20;
 /** How far the mark may lag behind the clock. */
 const MARK_EVERY_US = 1_000_000;
+
+const EXPIRED = `SELECT l.seq FROM holdfast.leased l WHERE l.until <= p_now
+    AND NOT ${isPromised("p_now")} ORDER BY l.until, l.seq LIMIT p_limit FOR UPDATE`;
 
 /**
  * The look is a function, like everything that runs all day: as a plain statement it was thought
@@ -49,17 +53,16 @@ END $$;
 
 -- The longest expired first. One that somebody has locked for a moment (its holder who renews, an
 -- operator) is waited for. A caller's own transaction that settles it may stay open for long, and a
--- process may be stopped half way: then those that are locked are left to the next call.
+-- process may be stopped half way: then those that are locked are left to the next call. What was
+-- promised to the holder of such a job holds as well when that transaction has ended.
 CREATE OR REPLACE FUNCTION holdfast.lock_expired(p_now bigint, p_limit integer) RETURNS bigint[]
 LANGUAGE plpgsql
 ${PINNED} SET lock_timeout = ${LONGEST_WAIT_MS}
 AS $$
 BEGIN
-  RETURN ARRAY(SELECT x.seq FROM holdfast.leased x WHERE x.until <= p_now
-    ORDER BY x.until, x.seq LIMIT p_limit FOR UPDATE);
+  RETURN ARRAY(${EXPIRED});
 EXCEPTION WHEN lock_not_available THEN
-  RETURN ARRAY(SELECT x.seq FROM holdfast.leased x WHERE x.until <= p_now
-    ORDER BY x.until, x.seq LIMIT p_limit FOR UPDATE SKIP LOCKED);
+  RETURN ARRAY(${EXPIRED} SKIP LOCKED);
 END $$;
 `;
 const LOOK = "SELECT * FROM holdfast.look_around($1)";
@@ -68,7 +71,8 @@ const MARK = "UPDATE holdfast.head SET clock = $1 WHERE clock < $1";
 const LOCK_EXPIRED = "SELECT holdfast.lock_expired($1, $2)";
 /** The whole condition again, on the rows themselves. */
 const END = `
-  WITH ended AS (DELETE FROM holdfast.leased WHERE seq = ANY ($1) AND until <= $2 RETURNING *)
+  WITH ended AS (DELETE FROM holdfast.leased l WHERE l.seq = ANY ($1) AND l.until <= $2
+    AND NOT ${isPromised("$2")} RETURNING *)
   SELECT ${LEASED_COLUMNS}, l.until, (l.crashes = 0 OR l.is_started) AND NOT ${isDisowned("$2")}
   FROM ended l ${bodyOf("l")} AS j`;
 const UNTIL_COLUMN = 20;

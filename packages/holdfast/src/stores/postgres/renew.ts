@@ -5,15 +5,16 @@
  * Renewals that carry nothing are one call inside the database, those with updates or a start a
  * transaction. A row that somebody has locked at the moment is asked again a little later, alone. One
  * that stays locked is being settled inside its holder's own transaction, and nobody can take it from
- * there: it is kept, without being extended. Only what rides along cannot be written then, and that is
- * said.
+ * there: it is kept, without being extended, and that is noted beside it (`promises.ts`). Only what rides
+ * along cannot be written then, and that is said.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { Renewal, RenewResult } from "../../core/store.ts";
-import { wholeMs } from "./clock.ts";
+import { instantAfter, msOf, wholeMs } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { seqsOf } from "./held-lease.ts";
+import { promise } from "./promises.ts";
 import type { Asker } from "./queue-book.ts";
 import { number, numbers } from "./row-values.ts";
 import { runsOf } from "./runs-of.ts";
@@ -63,6 +64,13 @@ export async function renew(
     ];
     for (const { index, answer } of answers) results[index] = answer;
   }
+  const locked = items.filter(({ index }) => results[index] === "locked");
+  const until = instantAfter(msOf(db.options.clock.seen), leaseMs);
+  await promise(
+    db,
+    locked.map(({ seq, renewal: { fence } }) => ({ seq, fence })),
+    until,
+  );
   return items.map(({ renewal, index }) => {
     const answer = results[index] ?? "lost";
     if (answer !== "locked") return answer;

@@ -93,6 +93,18 @@ describe("a caller's transaction that stays open", () => {
     expect((await jobOf(store, mine)).status).toBe("succeeded");
   });
 
+  it("leaves its job to the holder who was told that it is kept, when it is rolled back", async () => {
+    await insertSome(store, 1);
+    const [mine] = await takeExactly(store, 1, { leaseMs: 1 });
+    assert.ok(mine);
+    await inside.settle([settlement(mine, succeed())]);
+    expect(await store.renew([leaseRef(mine)], LONG_MS)).toEqual(["kept"]);
+    await tx.query("ROLLBACK");
+    expect(await store.reap({ limit: 10 })).toEqual([]);
+    expect(await store.renew([leaseRef(mine)], 1)).toEqual(["kept"]);
+    expect(await store.settle([settlement(mine, succeed())])).toEqual(["settled"]);
+  });
+
   it("lets nobody cancel the job that it settles, and keeps no other operator waiting", async () => {
     await insertSome(store, 2);
     const [mine, other] = await takeExactly(store, 2);

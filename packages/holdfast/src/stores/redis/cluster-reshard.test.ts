@@ -1,4 +1,5 @@
 /** A cluster that moves slots between its nodes, while jobs are enqueued and run. */
+import { Cluster } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inTier } from "../../../../../test/runner/tier.ts";
 import { moveSlot } from "../../../../../test/servers/move-slot.ts";
@@ -34,6 +35,29 @@ async function moveRound(slotOf: string, onStep?: () => Promise<void>): Promise<
 }
 
 describe("while the slot of a queue moves", () => {
+  it("a node that breaks off while it is asked ends no process", async () => {
+    const client = new Cluster([cluster.url]);
+    const store = redisStore({ client, prefix: "asked" });
+    await store.open();
+    const unheard: unknown[] = [];
+    const hear = (reason: unknown): void => void unheard.push(reason);
+    process.on("unhandledRejection", hear);
+    try {
+      for (const node of client.nodes("master")) {
+        await node.ping();
+        // As the driver does it.
+        void node.asking();
+        node.stream.destroy();
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(unheard).toEqual([]);
+    } finally {
+      process.off("unhandledRejection", hear);
+      await store.close();
+      client.disconnect();
+    }
+  });
+
   it("nothing is acknowledged that would be lost when it arrives", async () => {
     const store = await opened("moving");
     const queues = ["mail", "never-used"];

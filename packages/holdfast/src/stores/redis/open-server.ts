@@ -4,6 +4,7 @@
  */
 import { InvalidOptionError, StoreOpenError, StoreUnavailableError } from "../../core/errors.ts";
 import { isClientLike, type ClientLike } from "./client-like.ts";
+import { hearAsking } from "./hear-asking.ts";
 import { codeOf } from "./redis-error.ts";
 import { askFacts, type ServerFacts } from "./server-facts.ts";
 import { Server, type ServerOptions } from "./server.ts";
@@ -83,6 +84,11 @@ async function use(
   { release, mayBeNode = true }: Use,
 ): Promise<OpenServer> {
   const server = new Server({ ...settings, client });
+  const letGo = hearAsking(client);
+  const leave = (): void => {
+    letGo();
+    release();
+  };
   try {
     const facts = await askFacts(server);
     if (mayBeNode && facts.isClusterNode && !server.isCluster) {
@@ -93,9 +99,9 @@ async function use(
     if (server.isCluster && settings.wait !== null) {
       throw new StoreOpenError("wait is not possible on a Redis cluster: leave it out");
     }
-    return { server, client, facts, release };
+    return { server, client, facts, release: leave };
   } catch (error) {
-    release();
+    leave();
     throw openError(error);
   }
 }

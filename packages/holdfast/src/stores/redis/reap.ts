@@ -17,20 +17,46 @@ const LOOK_EVERYWHERE_MS = 60_000;
 
 export class Reaps {
   #lookedAt = -Infinity;
+  /** What a call met that had reaped something, and was answered with that: the next one says it. */
+  #failure: unknown = null;
 
   async reap(how: InsertHow, { limit }: { readonly limit: number }): Promise<ReapedJob[]> {
     if (limit <= 0) return [];
-    if (how.server.isCluster) return reapAll(how, limit);
+    this.#sayFailure();
+    if (how.server.isCluster) return this.#reapAll(how, limit);
     const now = performance.now();
     if (now - this.#lookedAt < LOOK_EVERYWHERE_MS) return reapDue(how, limit);
-    const reaped = await reapAll(how, limit);
+    const reaped = await this.#reapAll(how, limit);
     // If more is left than was asked for, the next call looks again.
     if (reaped.length < limit) this.#lookedAt = now;
     return reaped;
   }
+
+  async #reapAll(how: InsertHow, limit: number): Promise<ReapedJob[]> {
+    const { reaped, failure } = await reapAll(how, limit);
+    this.#failure = failure;
+    if (reaped.length === 0) this.#sayFailure();
+    return reaped;
+  }
+
+  /**
+   * Where a part of the queues is out of reach, their holders cannot renew: the caller must know that before
+   * they are back.
+   */
+  #sayFailure(): void {
+    const failure = this.#failure;
+    this.#failure = null;
+    if (failure !== null) throw failure as Error;
+  }
 }
 
-async function reapAll(how: InsertHow, limit: number): Promise<ReapedJob[]> {
+interface ReapedAll {
+  readonly reaped: ReapedJob[];
+  /** Of a queue that was out of reach; null: there was none. */
+  readonly failure: unknown;
+}
+
+async function reapAll(how: InsertHow, limit: number): Promise<ReapedAll> {
   const reaped: ReapedJob[] = [];
   let failure: unknown = null;
   for (const slot of how.server.inTurns(await how.queues.all()).flat()) {
@@ -44,8 +70,7 @@ async function reapAll(how: InsertHow, limit: number): Promise<ReapedJob[]> {
       failure ??= error;
     }
   }
-  if (failure !== null && reaped.length === 0) throw failure as Error;
-  return reaped;
+  return { reaped, failure };
 }
 
 async function reapDue(how: InsertHow, limit: number): Promise<ReapedJob[]> {

@@ -11,14 +11,21 @@ const MARK = "/* shown by Holdfast */";
 const instant = (ms: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', (${ms}) / 1000.0, 'unixepoch')`;
 const STATUS = STATUSES.map((status, code) => `WHEN ${code} THEN '${status}'`).join(" ");
 
+const CODE = "coalesce(d.status, iif(p.seq IS NULL, 0, 4))";
+const ATTEMPTS = "coalesce(d.attempts, p.attempts, a.attempts, r.attempts)";
+const MOST = "coalesce(d.max_attempts, p.max_attempts, a.max_attempts, r.max_attempts)";
+const RUN_AT = "coalesce(d.run_at, p.run_at, a.run_at, r.run_at, j.created_at)";
+const PHASE = `WHEN 1 THEN 'completed' WHEN 2 THEN 'dead' WHEN 3 THEN 'cancelled' WHEN 4 THEN 'processing'
+  ELSE CASE WHEN ${ATTEMPTS} > 0 THEN 'failed' ELSE 'pending' END`;
+
 const WORDS: Readonly<Record<ViewWord, string>> = {
   id: "j.id",
   type: "j.type",
   group: "nullif(j.grp, '')",
-  status: `CASE coalesce(d.status, iif(p.seq IS NULL, 0, 4)) ${STATUS} END`,
+  status: `CASE ${CODE} ${STATUS} END`,
   priority: "j.prio",
-  attempts: "coalesce(d.attempts, p.attempts, a.attempts, r.attempts)",
-  maxAttempts: "coalesce(d.max_attempts, p.max_attempts, a.max_attempts, r.max_attempts)",
+  attempts: ATTEMPTS,
+  maxAttempts: MOST,
   payload: "j.payload",
   result: "coalesce(d.result, t.result)",
   error: "t.message",
@@ -26,9 +33,17 @@ const WORDS: Readonly<Record<ViewWord, string>> = {
   reason: "t.reason",
   worker: "coalesce(w.name, t.worker)",
   createdAt: instant("j.created_at"),
-  runAt: instant("coalesce(d.run_at, p.run_at, a.run_at, r.run_at, j.created_at)"),
+  runAt: instant(RUN_AT),
   startedAt: instant("coalesce(p.leased_at, d.finished_at - d.took, t.started_at)"),
   finishedAt: instant("d.finished_at"),
+  operation: "substr(j.type, length(rtrim(j.type, replace(j.type, '.', ''))) + 1)",
+  key: "j.key",
+  phase: `CASE ${CODE} ${PHASE} END`,
+  // The first try is none; one that failed and waits has a retry in front of it.
+  retries: `CASE WHEN ${CODE} = 0 OR ${ATTEMPTS} = 0 THEN ${ATTEMPTS} ELSE ${ATTEMPTS} - 1 END`,
+  maxRetries: `${MOST} - 1`,
+  retryAt: `CASE WHEN ${CODE} = 0 AND ${ATTEMPTS} > 0 THEN ${instant(RUN_AT)} END`,
+  completedAt: `CASE WHEN d.status = 1 THEN ${instant("d.finished_at")} END`,
 };
 
 const FOUND = "SELECT coalesce(sql, '') FROM sqlite_schema WHERE name = ?";

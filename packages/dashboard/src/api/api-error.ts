@@ -1,0 +1,16 @@
+/** What the server refused, or that it did not answer. */
+export class ApiError extends Error {
+  /** 0: no answer came. */
+  readonly status: number;
+  readonly code: string;
+  /** Seconds to wait, as the server asked for; null: it did not. */
+  readonly retryAfter: number | null;
+
+  constructor(status: number, code: string, message: string, retryAfter: number | null = null) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+}

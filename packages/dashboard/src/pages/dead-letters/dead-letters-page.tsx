@@ -1,0 +1,125 @@
+/** Faults first, then jobs, with the replay beside them. */
+import { api } from "../../api/client.ts";
+import type { FaultGroup } from "../../api/types.ts";
+import { Panel } from "../../components/panel.tsx";
+import { Segments } from "../../components/segments.tsx";
+import { Content, Empty } from "../../components/states.tsx";
+import { useLive } from "../../state/live.ts";
+import { setParams, usePlace } from "../../state/router.ts";
+import { useMay, useMe } from "../../state/session.ts";
+import { useLoad } from "../../state/use-load.ts";
+import { cappedCount, plural } from "../../text/numbers.ts";
+import type { PageProps } from "../pages.ts";
+import { DeadJobs } from "./dead-jobs.tsx";
+import { FaultDecision } from "./fault-decision.tsx";
+import { FaultsTable } from "./faults-table.tsx";
+import { ReplayPanel } from "./replay-panel.tsx";
+import { RunningReplays } from "./running-replays.tsx";
+
+const GROUPS_EVERY_MS = 10_000;
+
+export function DeadLettersPage(_: PageProps) {
+  const { params } = usePlace();
+  const me = useMe();
+  const mayOperate = useMay("operator");
+  const { overview } = useLive();
+  const fault = params["fault"] ?? "";
+  const all = params["all"] === "true";
+  const queue = params["queue"] ?? (me.queues?.length === 1 ? (me.queues[0] ?? "") : "");
+  const needsQueue = me.queues !== null && queue === "";
+  const groups = useLoad(
+    needsQueue ? null : JSON.stringify({ queue, all }),
+    (signal) => api.dead.groups({ queue, all: all ? true : null, limit: 200 }, signal),
+    GROUPS_EVERY_MS,
+  );
+  const found = groups.data?.items.find(({ fingerprint }) => fingerprint === fault) ?? null;
+  const dead = overview?.totals.dead ?? null;
+  const queues = (overview?.queues ?? []).filter((one) => one.dead > 0).map((one) => one.queue);
+  return (
+    <>
+      <div class="say">
+        <h1>Dead letters</h1>
+        <p class="soft">
+          {dead !== null && `${cappedCount(dead)} ${dead === 1 ? "job" : "jobs"}`}
+          {groups.data && `, ${plural(groups.data.items.length, "fault")}`}
+        </p>
+      </div>
+      <div class="row">
+        <Segments
+          label="Which faults"
+          value={all ? "all" : "open"}
+          options={[
+            { value: "open", text: "Open" },
+            { value: "all", text: "Also resolved and ignored" },
+          ]}
+          onChange={(value) => setParams({ all: value === "all" ? "true" : null })}
+        />
+        <label class="row">
+          <span class="sub">Queue</span>
+          <select
+            class="in"
+            value={queue}
+            onChange={(event) => setParams({ queue: event.currentTarget.value })}
+          >
+            {me.queues === null ? (
+              <option value="">all</option>
+            ) : (
+              <option value="">choose one</option>
+            )}
+            {[...new Set([...queues, ...(queue === "" ? [] : [queue])])].sort().map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {needsQueue ? (
+        <Empty title="Choose one of your queues.">
+          A token of some queues looks at one at a time.
+        </Empty>
+      ) : (
+        <div class={mayOperate ? "split" : "stack"}>
+          <div class="stack">
+            <Panel title="What did jobs die of?" aside="the commonest first">
+              <Content of={groups}>
+                {({ items }) =>
+                  items.length === 0 ? (
+                    <Empty title="No fault is open.">
+                      A job is here once its attempts are used up, or once an error says that trying
+                      again is no use.
+                    </Empty>
+                  ) : (
+                    <FaultsTable faults={items} chosen={fault} />
+                  )
+                }
+              </Content>
+            </Panel>
+            {found && <OneFault fault={found} queue={queue} reload={groups.reload} />}
+          </div>
+          {mayOperate && (
+            <div class="stack">
+              <ReplayPanel key={`${fault} ${queue}`} fault={found} queue={queue} />
+              <RunningReplays />
+            </div>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+interface OneFaultProps {
+  readonly fault: FaultGroup;
+  readonly queue: string;
+  readonly reload: () => void;
+}
+
+function OneFault({ fault, queue, reload }: OneFaultProps) {
+  return (
+    <>
+      <FaultDecision fault={fault} reload={reload} />
+      <DeadJobs fingerprint={fault.fingerprint} queue={queue} />
+    </>
+  );
+}

@@ -1,0 +1,211 @@
+/** What holds jobs back: rates, cooldowns and breakers, each with its state and what can be told to it. */
+import { api } from "../../api/client.ts";
+import type { Gate } from "../../api/types.ts";
+import { Panel } from "../../components/panel.tsx";
+import { Content, Empty } from "../../components/states.tsx";
+import { Table, type Column } from "../../components/table.tsx";
+import { Relative, Tag, Time, type Tone } from "../../components/texts.tsx";
+import { act } from "../../state/act.ts";
+import { askFirst } from "../../state/questions.ts";
+import { href } from "../../state/router.ts";
+import { useMay } from "../../state/session.ts";
+import { useLoad } from "../../state/use-load.ts";
+import { count, plural } from "../../text/numbers.ts";
+import { duration } from "../../text/times.ts";
+import type { PageProps } from "../pages.ts";
+import { removeGate, setGateByForm } from "./gate-form.ts";
+
+const TONES: Readonly<Record<Gate["state"], Tone>> = {
+  ...{ closed: "ok", "half-open": "warn", open: "bad" },
+};
+
+export function GatesPage(_: PageProps) {
+  const mayForce = useMay("operator");
+  const maySet = useMay("admin");
+  const gates = useLoad("gates", (signal) => api.gates.list(signal), 2_000);
+  const columns = [...COLUMNS, ...(mayForce ? [steering({ reload: gates.reload, maySet })] : [])];
+  return (
+    <>
+      <div class="say">
+        <h1>Gates</h1>
+        <p class="soft">What a gate holds back waits, and is charged nothing.</p>
+        <span class="sp" />
+        {maySet && (
+          <button
+            type="button"
+            class="btn p"
+            onClick={() => void setGateByForm(null, gates.reload)}
+          >
+            New gate
+          </button>
+        )}
+      </div>
+      <Panel title="What holds jobs back?">
+        <Content of={gates}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="There are no gates.">
+                A gate keeps a rate, waits after a 429, or stops calls to what is down:
+                hf.gates.set().
+              </Empty>
+            ) : (
+              <Table caption="Gates" columns={columns} rows={items} keyOf={({ name }) => name} />
+            )
+          }
+        </Content>
+      </Panel>
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Gate>[] = [
+  {
+    title: "Gate",
+    cell: ({ name, targets, per }) => (
+      <>
+        <span class="main any">{name}</span>
+        <div class="sub any">
+          {targets.length === 0 && "no queue: for calls outside of jobs"}
+          {targets.map(({ queue, group }, at) => (
+            <>
+              {at > 0 && ", "}
+              <a key={queue + group} href={href(["queues", queue])}>
+                {group == null ? queue : `${queue} / ${group}`}
+              </a>
+            </>
+          ))}
+          {per === "group" && ", each group by itself"}
+        </div>
+      </>
+    ),
+  },
+  {
+    title: "State",
+    cell: ({ state, forced, openUntil, cooldownUntil }) => (
+      <>
+        <Tag tone={TONES[state]}>{STATES[state]}</Tag>{" "}
+        {forced !== "auto" && <Tag tone="warn">forced</Tag>}
+        {openUntil !== null && (
+          <div class="sub">
+            the first probe <Relative at={openUntil} />
+          </div>
+        )}
+        {cooldownUntil !== null && (
+          <div class="sub">
+            cools down until <Time at={cooldownUntil} />
+          </div>
+        )}
+      </>
+    ),
+  },
+  {
+    title: "Tokens",
+    isNumber: true,
+    cell: ({ tokens }) => (tokens === null ? "–" : count(tokens)),
+  },
+  {
+    title: "Rate",
+    isWide: true,
+    cell: ({ rate }) =>
+      rate.length === 0 ? (
+        <span class="sub">none</span>
+      ) : (
+        rate.map(({ limit, perMs, burst }) => (
+          <div key={`${limit} ${perMs}`}>
+            {count(limit)} in {duration(perMs)}
+            {burst > 0 && <span class="sub">, {count(burst)} at once</span>}
+          </div>
+        ))
+      ),
+  },
+  {
+    title: "Breaker",
+    isWide: true,
+    cell: ({ breaker, failures }) =>
+      breaker === null ? (
+        <span class="sub">none</span>
+      ) : (
+        <>
+          {count(failures)} of {plural(breaker.failures, "failure")}
+          <div class="sub">
+            in {duration(breaker.withinMs)}; opens for {duration(breaker.openMs)}
+          </div>
+        </>
+      ),
+  },
+];
+
+/** A closed breaker lets jobs pass: said in words, since many expect the opposite. */
+const STATES: Readonly<Record<Gate["state"], string>> = {
+  closed: "lets pass",
+  "half-open": "probes",
+  open: "holds back",
+};
+
+interface Steering {
+  readonly reload: () => void;
+  readonly maySet: boolean;
+}
+
+function steering({ reload, maySet }: Steering): Column<Gate> {
+  return {
+    title: "",
+    isNumber: true,
+    cell: (gate) => (
+      <span class="acts">
+        {gate.forced === "auto" ? (
+          <button type="button" class="btn small" onClick={() => void force(gate, reload)}>
+            Force
+          </button>
+        ) : (
+          <button type="button" class="btn small" onClick={() => void letDecide(gate, reload)}>
+            Let it decide
+          </button>
+        )}
+        {maySet && (
+          <>
+            <button
+              type="button"
+              class="btn small"
+              onClick={() => void setGateByForm(gate, reload)}
+            >
+              Change
+            </button>
+            <button
+              type="button"
+              class="btn small danger"
+              onClick={() => void removeGate(gate, reload)}
+            >
+              Remove
+            </button>
+          </>
+        )}
+      </span>
+    ),
+  };
+}
+
+async function force({ name, state }: Gate, reload: () => void): Promise<void> {
+  const answer = await askFirst({
+    title: `Force the gate ${name}?`,
+    body: `It ${STATES[state]} now. Forced, it stays so, whatever happens, until it may decide again.`,
+    ...{ verb: "Force it", reason: "required", isDestructive: true },
+    fields: [
+      {
+        ...{ name: "state", label: "It", kind: "select", value: "open" },
+        options: [
+          { value: "open", text: "holds everything back" },
+          { value: "closed", text: "lets everything pass that its rate allows" },
+        ],
+      },
+    ],
+  });
+  if (answer === null) return;
+  const to = answer.fields["state"] === "closed" ? "closed" : "open";
+  const words = to === "open" ? `${name} holds back.` : `${name} lets pass.`;
+  if (await act(() => api.gates.force(name, { state: to, reason: answer.reason }), words)) reload();
+}
+
+async function letDecide({ name }: Gate, reload: () => void): Promise<void> {
+  if (await act(() => api.gates.force(name, { state: "auto" }), `${name} decides again.`)) reload();
+}

@@ -1,0 +1,62 @@
+/** What is known of it. */
+import type { ComponentChildren } from "preact";
+import type { Job } from "../../api/types.ts";
+import { Panel } from "../../components/panel.tsx";
+import { Relative, Tag, Time } from "../../components/texts.tsx";
+import { href } from "../../state/router.ts";
+import { printExact } from "../../text/exact-json.ts";
+import { qualifierText } from "../../text/job-query.ts";
+import { duration } from "../../text/times.ts";
+
+export function Facts({ job }: { job: Job }) {
+  const search = (name: string, value: string) => href(["jobs"], { q: qualifierText(name, value) });
+  const first = job.history[0]?.startedAt ?? job.startedAt;
+  const waited = first === null ? null : Date.parse(first) - Date.parse(job.createdAt);
+  const trace = job.meta?.["trace"];
+  const rows: readonly (readonly [string, ComponentChildren] | null)[] = [
+    ["Queue", <a href={href(["queues", job.queue])}>{job.queue}</a>],
+    job.group === null ? null : ["Group", <a href={search("group", job.group)}>{job.group}</a>],
+    ["Priority", job.priority],
+    waited === null ? null : ["Waited", `${duration(waited)} before its first attempt`],
+    ["Created", <Time at={job.createdAt} />],
+    job.status === "queued" ? ["Due", <Relative at={job.runAt} />] : null,
+    job.finishedAt === null ? null : ["Finished", <Time at={job.finishedAt} />],
+    job.expiresAt === null ? null : ["Expires", <Relative at={job.expiresAt} />],
+    job.worker === null
+      ? null
+      : ["Worker", <a href={search("worker", job.worker)}>{job.worker}</a>],
+    job.leaseUntil === null ? null : ["Lease until", <Time at={job.leaseUntil} />],
+    job.idempotencyKey === null ? null : ["Key", <code>{job.idempotencyKey}</code>],
+    job.tags.length === 0
+      ? null
+      : [
+          "Tags",
+          <span class="row">
+            {job.tags.map((tag) => (
+              <a key={tag} href={search("tag", tag)}>
+                <Tag>{tag}</Tag>
+              </a>
+            ))}
+          </span>,
+        ],
+    typeof trace === "string" ? ["Trace", <code>{trace}</code>] : null,
+    job.meta === null || Object.keys(job.meta).length === 0
+      ? null
+      : ["Meta", <pre>{printExact(job.meta)}</pre>],
+    ["Failures", <a href={href(["failures"], { jobId: job.id })}>on record</a>],
+  ];
+  return (
+    <Panel title="Facts" isPadded>
+      <dl class="facts">
+        {rows
+          .filter((row) => row !== null)
+          .map(([name, value]) => (
+            <>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </>
+          ))}
+      </dl>
+    </Panel>
+  );
+}

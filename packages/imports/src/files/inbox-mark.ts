@@ -1,0 +1,45 @@
+/**
+ * Is the inbox of this process the one that the others have? A small file in it has a random mark, and so has a
+ * record in the store: on a machine whose inbox is another folder the two differ.
+ */
+import { randomUUID } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Holdfast } from "holdfast";
+
+const FILE = ".holdfast-inbox";
+
+export interface MarkOptions {
+  readonly hf: Holdfast;
+  readonly inbox: string;
+  readonly queue: string;
+  readonly jobTypes: readonly string[];
+}
+
+/** False: files that this process takes are not seen by the workers of others, or theirs not here. */
+export async function isSharedInbox(options: MarkOptions): Promise<boolean> {
+  const { hf, inbox, queue, jobTypes } = options;
+  const mark = await markIn(inbox);
+  const key = `imports/inbox/${queue}`;
+  const [made] = await hf.records.swap<{ mark?: string }>([{ key, expect: null, value: { mark } }]);
+  if (made === undefined || made.swapped) return true;
+  const { current } = made;
+  if (current?.value.mark === mark) return true;
+  // A folder that replaces an old one: as long as no other process imports, this one decides.
+  const workers = await hf.workers.list();
+  if (workers.some(({ types }) => types.some((type) => jobTypes.includes(type)))) return false;
+  const [changed] = await hf.records.swap([
+    { key, expect: current?.version ?? null, value: { mark } },
+  ]);
+  return changed?.swapped === true;
+}
+
+async function markIn(inbox: string): Promise<string> {
+  const path = join(inbox, FILE);
+  try {
+    await writeFile(path, randomUUID(), { flag: "wx", mode: 0o644 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  return (await readFile(path, "utf8")).trim();
+}

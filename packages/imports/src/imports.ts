@@ -1,0 +1,430 @@
+/** Imports of one Holdfast: files in, jobs out, and a look at what came of them. */
+import { randomUUID } from "node:crypto";
+import { copyFile, mkdir, realpath, rm } from "node:fs/promises";
+import { extname, join, relative } from "node:path";
+import type { Readable } from "node:stream";
+import {
+  DuplicateJobError,
+  type Holdfast,
+  type JobListing,
+  type JobStatus,
+  type Progress,
+} from "holdfast";
+import { columnsOf } from "./columns.ts";
+import type { ImportDefinition } from "./define-import.ts";
+import { errorCsv } from "./error-csv.ts";
+import { ImportNotFoundError, ImportRejectedError } from "./errors.ts";
+import { checkBeginning, checkFileName, findInInbox, hashFile, uploadsOf } from "./files/inbox.ts";
+import { isSharedInbox } from "./files/inbox-mark.ts";
+import { receiveUpload } from "./files/receive-upload.ts";
+import { sweepUploads, uploadTag } from "./files/uploads.ts";
+import { importHandler } from "./job/import-handler.ts";
+import { importPayload, type ImportPayload } from "./job/import-payload.ts";
+import type { ImportSummary } from "./job/import-summary.ts";
+import { runImport, type OpenSheet } from "./job/run-import.ts";
+import {
+  checkImportsOptions,
+  type CheckedOptions,
+  type ImportsOptions,
+} from "./imports-options.ts";
+import { Manifest, type ManifestEntry } from "./manifest/manifest.ts";
+import { checkOptions, nearestName } from "./option-checks.ts";
+import { JOB_TYPE_PREFIX } from "./define-import.ts";
+import type { RowError } from "./targets/target.ts";
+import { Turns } from "./turns.ts";
+
+export interface SubmitOptions {
+  /** Reads, validates and counts; writes nothing. */
+  readonly dryRun?: boolean | undefined;
+  /** Instead of what the manifest says. */
+  readonly type?: string | undefined;
+  readonly sheetName?: string | undefined;
+  readonly headerRow?: number | undefined;
+}
+
+export interface SubmitFileOptions extends SubmitOptions {
+  /** As the manifest knows it. Default: the file's own name. */
+  readonly fileName?: string | undefined;
+}
+
+export interface ImportReceipt {
+  readonly id: string;
+  /** `import.xlsx.customers`. */
+  readonly jobType: string;
+  readonly type: string;
+  readonly file: string;
+  readonly dryRun: boolean;
+}
+
+export interface ImportView {
+  readonly id: string;
+  readonly type: string;
+  readonly file: string;
+  readonly dryRun: boolean;
+  readonly status: JobStatus;
+  readonly progress: Progress | null;
+  /** Once it has succeeded. */
+  readonly summary: ImportSummary | null;
+  /** Of the last attempt that failed. */
+  readonly error: string | null;
+  readonly attempts: number;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+export interface ImportsPage {
+  readonly imports: readonly ImportView[];
+  readonly nextCursor: string | null;
+}
+
+const SWEEP_MS = 3_600_000;
+/** Each look opens a file in a thread of its own. */
+const LOOKS_AT_ONCE = 2;
+const SUBMIT = ["dryRun", "type", "sheetName", "headerRow"];
+const OWN = Symbol.for("holdfast.imports");
+
+export class Imports {
+  readonly #hf: Holdfast;
+  readonly #options: CheckedOptions;
+  readonly #inbox: string;
+  readonly #openSheet: OpenSheet;
+  readonly #definitions: ReadonlyMap<string, ImportDefinition>;
+  readonly #looks = new Turns(LOOKS_AT_ONCE);
+  readonly #toRemove = new Map<string, string>();
+  readonly #stops: (() => void)[] = [];
+  readonly manifest: Manifest;
+
+  /** @internal `openImports` makes one. */
+  private constructor(
+    hf: Holdfast,
+    options: CheckedOptions,
+    at: { inbox: string; openSheet: OpenSheet },
+  ) {
+    this.#hf = hf;
+    this.#options = options;
+    this.#inbox = at.inbox;
+    this.#openSheet = at.openSheet;
+    this.#definitions = new Map(options.definitions.map((one) => [one.type, one]));
+    this.manifest = new Manifest({
+      ...{ source: options.manifest, types: [...this.#definitions.keys()] },
+      logger: hf.tools.logger,
+    });
+  }
+
+  /** @internal */
+  static async open(hf: Holdfast, given: ImportsOptions, openSheet: OpenSheet): Promise<Imports> {
+    const options = checkImportsOptions(given);
+    await mkdir(uploadsOf(options.inbox), { recursive: true, mode: 0o700 });
+    const inbox = await realpath(options.inbox);
+    const imports = new Imports(hf, options, { inbox, openSheet });
+    await imports.#begin();
+    Object.defineProperty(hf, OWN, { value: imports, configurable: true });
+    return imports;
+  }
+
+  get types(): readonly string[] {
+    return [...this.#definitions.keys()];
+  }
+
+  get queue(): string {
+    return this.#options.queue;
+  }
+
+  /** Imports a file that lies in the inbox; the manifest says its type. */
+  async submit(fileName: string, options: SubmitOptions = {}): Promise<ImportReceipt> {
+    checkOptions("imports.submit", options, SUBMIT);
+    const name = checkFileName(fileName);
+    const entry = this.#entryOf(name, options);
+    const found = await findInInbox(this.#inbox, join(this.#inbox, name));
+    if (found.bytes > this.#options.maxFileBytes) throw this.#tooLarge();
+    await this.#look(found.path, entry);
+    const sha256 = await hashFile(found.path);
+    const file = { fileName: name, path: found.path, sha256 };
+    return this.#enqueue(file, entry, options.dryRun === true, []);
+  }
+
+  /** Imports a file from elsewhere on this machine: it is copied. */
+  async submitFile(path: string, options: SubmitFileOptions = {}): Promise<ImportReceipt> {
+    checkOptions("imports.submitFile", options, [...SUBMIT, "fileName"]);
+    const fileName = checkFileName(options.fileName ?? path.split(/[\\/]/).at(-1));
+    const entry = this.#entryOf(fileName, options);
+    const to = join(uploadsOf(this.#inbox), `${randomUUID()}${extname(fileName).toLowerCase()}`);
+    await copyFile(path, to).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+      throw new ImportRejectedError("missing-file", `there is no file ${path}`);
+    });
+    return this.#take({ fileName, path: to, sha256: await hashFile(to) }, entry, options);
+  }
+
+  /** Imports a file that comes as multipart/form-data, in the field `file`; a field `dryRun` may be `true`. */
+  async receive(body: Readable, contentType: string): Promise<ImportReceipt> {
+    const { maxFileBytes: maxBytes } = this.#options;
+    const folder = uploadsOf(this.#inbox);
+    const upload = await receiveUpload({ body, contentType, folder, maxBytes });
+    try {
+      const dryRun = readFlag(upload.fields);
+      const entry = this.#entryOf(upload.fileName, {});
+      return await this.#take(upload, entry, { dryRun });
+    } catch (error) {
+      await rm(upload.path, { force: true });
+      throw error;
+    }
+  }
+
+  /** A dry run here and now, without a job, of any file on this machine. */
+  async check(
+    path: string,
+    options: SubmitFileOptions & {
+      readonly signal?: AbortSignal | undefined;
+      readonly onProgress?: ((share: number, rows: number) => void) | undefined;
+    } = {},
+  ): Promise<ImportSummary> {
+    checkOptions("imports.check", options, [...SUBMIT, "fileName", "signal", "onProgress"]);
+    const fileName = checkFileName(options.fileName ?? path.split(/[\\/]/).at(-1));
+    const { type, ...sheet } = this.#entryOf(fileName, options);
+    const { batchSize, maxErrors, limits } = this.#options;
+    return runImport({
+      ...{ definition: this.#definition(type), path, fileName, sha256: "", job: "", fence: 0 },
+      read: readOptions(sheet, limits),
+      ...{ dryRun: true, batchSize, maxErrors, openSheet: this.#openSheet },
+      signal: options.signal ?? new AbortController().signal,
+      progress: options.onProgress ?? (() => {}),
+    });
+  }
+
+  async get(id: string): Promise<ImportView> {
+    const job = await this.#hf.job(id);
+    if (job === null || !job.type.startsWith(JOB_TYPE_PREFIX)) {
+      throw new ImportNotFoundError("there is no such import");
+    }
+    return viewOf(job);
+  }
+
+  /** Newest first. */
+  async list(
+    query: {
+      readonly limit?: number | undefined;
+      readonly cursor?: string | null | undefined;
+    } = {},
+  ): Promise<ImportsPage> {
+    checkOptions("imports.list", query, ["limit", "cursor"]);
+    const { limit = 50, cursor = null } = query;
+    const page = await this.#hf.jobs({ queue: this.#options.queue, limit, cursor });
+    const jobs = page.jobs.filter(({ type }) => type.startsWith(JOB_TYPE_PREFIX));
+    return { imports: jobs.map(viewOf), nextCursor: page.nextCursor };
+  }
+
+  /** The rows that failed, up to `maxErrors`; also while the import runs. */
+  async errors(id: string): Promise<readonly RowError[]> {
+    const { type, summary, dryRun } = await this.get(id);
+    const isWhole = summary !== null && summary.errors.length === summary.failed;
+    if (isWhole || dryRun) return summary?.errors ?? [];
+    return this.#definition(type).target.failures(id, this.#options.maxErrors);
+  }
+
+  /** The same as a file for a spreadsheet. */
+  async errorFile(id: string): Promise<string> {
+    return errorCsv(await this.errors(id));
+  }
+
+  /** Removes files of uploads that no job needs any more; done every hour by itself. */
+  sweep(): Promise<number> {
+    const { queue, keepUploadsMs: keepMs } = this.#options;
+    const folder = uploadsOf(this.#inbox);
+    return sweepUploads({ hf: this.#hf, folder, queue, keepMs, now: Date.now() });
+  }
+
+  /** Ends what targets opened. Close the Holdfast first: its workers use them. */
+  async close(): Promise<void> {
+    for (const stop of this.#stops.splice(0)) stop();
+    for (const { target } of this.#definitions.values()) await target.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #begin(): Promise<void> {
+    const { queue, definitions, ...settings } = this.#options;
+    const jobTypes = definitions.map(({ jobType }) => jobType);
+    const { logger } = this.#hf.tools;
+    const isShared = await isSharedInbox({ hf: this.#hf, inbox: this.#inbox, queue, jobTypes });
+    if (!isShared) {
+      logger.warn(
+        "the inbox of this process is another folder than that of other processes: workers on several machines need one folder that all of them share",
+      );
+    }
+    const place = {
+      ...settings,
+      ...{ inbox: this.#inbox, isShared, logger, openSheet: this.#openSheet },
+      removeLater: (job: string, path: string) => void this.#toRemove.set(job, path),
+    };
+    for (const one of definitions) {
+      this.#hf.define({
+        ...{ retry: { maxAttempts: 5 }, ...one.job, type: one.jobType, queue },
+        ...{ payload: importPayload, classify: classifyImport },
+        run: importHandler(place, one),
+      });
+    }
+    this.#stops.push(this.#hf.on("succeeded", ({ id }) => void this.#removeFileOf(id)));
+    const timer = setInterval(() => void this.#sweepQuietly(), SWEEP_MS).unref();
+    this.#stops.push(() => clearInterval(timer));
+    await this.#sweepQuietly();
+  }
+
+  async #removeFileOf(id: string): Promise<void> {
+    const path = this.#toRemove.get(id);
+    this.#toRemove.delete(id);
+    if (path !== undefined) await rm(path, { force: true }).catch(() => {});
+  }
+
+  async #sweepQuietly(): Promise<void> {
+    await this.sweep().catch((error: unknown) => {
+      this.#hf.tools.logger.warn("old uploads could not be removed", { error });
+    });
+  }
+
+  /** A file that is ours already: it is removed again if no job comes of it. */
+  async #take(
+    file: { readonly fileName: string; readonly path: string; readonly sha256: string },
+    entry: ManifestEntry,
+    { dryRun = false }: SubmitOptions,
+  ): Promise<ImportReceipt> {
+    try {
+      const { bytes } = await findInInbox(this.#inbox, file.path);
+      if (bytes > this.#options.maxFileBytes) throw this.#tooLarge();
+      await this.#look(file.path, entry);
+      return await this.#enqueue(file, entry, dryRun, [uploadTag(file.path)]);
+    } catch (error) {
+      await rm(file.path, { force: true });
+      throw error;
+    }
+  }
+
+  /** What can be known of a file before it has a job: is it a sheet, with the headers that its type needs? */
+  async #look(path: string, { type, ...sheet }: ManifestEntry): Promise<void> {
+    await checkBeginning(path);
+    await this.#looks.run(async () => {
+      await using opened = await this.#openSheet(path, readOptions(sheet, this.#options.limits));
+      columnsOf(opened.columns, this.#definition(type));
+    });
+  }
+
+  async #enqueue(
+    file: { readonly fileName: string; readonly path: string; readonly sha256: string },
+    { type, sheetName, headerRow }: ManifestEntry,
+    dryRun: boolean,
+    tags: readonly string[],
+  ): Promise<ImportReceipt> {
+    const { jobType, job } = this.#definition(type);
+    const { fileName, sha256 } = file;
+    const payload: ImportPayload = {
+      ...{ filePath: relative(this.#inbox, file.path), fileName, sha256 },
+      ...(sheetName !== undefined && { sheetName }),
+      ...(headerRow !== undefined && { headerRow }),
+      ...(dryRun && { dryRun }),
+    };
+    const about = [type, sha256, sheetName ?? "", headerRow ?? "", dryRun ? "dry" : ""];
+    const receipt = await this.#hf.enqueue(jobType as string, payload, {
+      idempotencyKey: `import:${JSON.stringify(about)}`,
+      ...{ onDuplicate: "return", onConflict: "return" },
+      tags: [...(job.tags ?? []), ...tags],
+    });
+    if (receipt.status === "duplicate") throw await this.#duplicate(receipt.id, dryRun);
+    return { id: receipt.id, jobType, type, file: fileName, dryRun };
+  }
+
+  async #duplicate(id: string, dryRun: boolean): Promise<DuplicateJobError> {
+    const before = await this.#hf.job(id);
+    const status = before?.status ?? "pruned";
+    const advice = status === "dead" || status === "cancelled" ? ": retry that job" : "";
+    return new DuplicateJobError(
+      `the same content was imported already as this type, by the job ${id} (${status}${dryRun ? ", a dry run" : ""})${advice}`,
+      id,
+      status,
+    );
+  }
+
+  #entryOf(fileName: string, { type, sheetName, headerRow }: SubmitOptions): ManifestEntry {
+    const listed = type === undefined ? this.manifest.find(fileName) : { type };
+    if (listed === null) {
+      throw new ImportRejectedError(
+        "not-in-manifest",
+        `${fileName} is not in the import manifest: add it there with its type`,
+      );
+    }
+    this.#definition(listed.type);
+    return {
+      ...listed,
+      ...(sheetName !== undefined && { sheetName }),
+      ...(headerRow !== undefined && { headerRow }),
+    };
+  }
+
+  #definition(type: string): ImportDefinition {
+    const found = this.#definitions.get(type);
+    if (found) return found;
+    const near = nearestName(type, this.#definitions.keys());
+    throw new ImportRejectedError(
+      "unknown-type",
+      `there is no import type "${type.slice(0, 100)}" here` +
+        (near === null ? `: there are ${this.types.join(", ")}` : `: did you mean "${near}"?`),
+    );
+  }
+
+  #tooLarge(): ImportRejectedError {
+    const { maxFileBytes } = this.#options;
+    return new ImportRejectedError("too-large", `a file has at most ${maxFileBytes} bytes`);
+  }
+}
+
+/** The imports that were opened on a Holdfast, for tools; null: none were. */
+export function importsOf(hf: object): Imports | null {
+  return (hf as { readonly [OWN]?: Imports })[OWN] ?? null;
+}
+
+const PERMANENT = ["HOLDFAST_SHEET", "HOLDFAST_IMPORT_REJECTED", "HOLDFAST_IMPORT_TARGET"];
+
+/** The same file into the same target fails the same way. */
+function classifyImport(error: unknown) {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return PERMANENT.includes(String(code))
+    ? ({ category: "validation", permanent: true } as const)
+    : undefined;
+}
+
+function readOptions(
+  { sheetName, headerRow }: Omit<ManifestEntry, "type">,
+  limits: CheckedOptions["limits"],
+) {
+  return {
+    limits,
+    ...(sheetName !== undefined && { sheet: sheetName }),
+    ...(headerRow !== undefined && { headerRow }),
+  };
+}
+
+function readFlag(fields: ReadonlyMap<string, string>): boolean {
+  const unknown = [...fields.keys()].find((name) => name !== "dryRun");
+  const flag = fields.get("dryRun") ?? "false";
+  if (unknown === undefined && (flag === "true" || flag === "false")) return flag === "true";
+  throw new ImportRejectedError(
+    "multipart",
+    "beside the file there may be a field dryRun, which is true or false, and no other",
+  );
+}
+
+function viewOf(job: JobListing): ImportView {
+  const payload = Object(job.payload) as Partial<ImportPayload>;
+  return {
+    ...{ id: job.id, type: job.type.slice(JOB_TYPE_PREFIX.length), status: job.status },
+    file: payload.fileName ?? String(payload.filePath ?? ""),
+    dryRun: payload.dryRun === true,
+    progress: job.progress,
+    summary: job.status === "succeeded" ? (job.result as ImportSummary | null) : null,
+    error: job.error?.message ?? job.reason,
+    ...{ attempts: job.attempts, createdAt: job.createdAt },
+    ...{ startedAt: job.startedAt, finishedAt: job.finishedAt },
+  };
+}

@@ -1,0 +1,37 @@
+/** A number as a cell has it. Most have a few digits: those are read without making a string of them. */
+const POWERS = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
+/** So many digits are exact, and so is the power of ten below them: one division rounds as reading the text would. */
+const EXACT_DIGITS = 15;
+const MINUS = 45;
+const POINT = 46;
+const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/;
+
+/** NaN if it is none. */
+export function cellNumber(bytes: Buffer, length: number): number {
+  const isNegative = bytes[0] === MINUS;
+  let value = 0;
+  let digits = 0;
+  let pointAt = -1;
+  for (let at = isNegative ? 1 : 0; at < length; at += 1) {
+    const byte = bytes[at]!;
+    if (byte >= 48 && byte <= 57) {
+      value = value * 10 + byte - 48;
+      digits += 1;
+    } else if (byte === POINT && pointAt === -1) {
+      pointAt = digits;
+    } else {
+      return slowly(bytes, length);
+    }
+  }
+  if (digits === 0 || digits > EXACT_DIGITS) return slowly(bytes, length);
+  if (pointAt !== -1) value /= POWERS[digits - pointAt]!;
+  // A zero has no sign in a sheet.
+  return isNegative && value !== 0 ? -value : value;
+}
+
+function slowly(bytes: Buffer, length: number): number {
+  const text = bytes.toString("latin1", 0, length).trim();
+  if (!NUMBER.test(text)) return Number.NaN;
+  const value = Number(text);
+  return Number.isFinite(value) ? value + 0 : Number.NaN;
+}

@@ -1,0 +1,35 @@
+/**
+ * Reads that many callers ask for alike: charts of open dashboards, above all. An answer serves all who ask within
+ * two seconds, and those who ask while it is on its way wait for the same one.
+ */
+const FRESH_MS = 2_000;
+const MOST = 200;
+
+interface Read {
+  readonly at: number;
+  readonly answer: Promise<unknown>;
+}
+
+export class SharedReads {
+  readonly #now: () => number;
+  readonly #reads = new Map<string, Read>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  read<Answer>(key: string, ask: () => Promise<Answer>): Promise<Answer> {
+    const known = this.#reads.get(key);
+    if (known && this.#now() - known.at < FRESH_MS) return known.answer as Promise<Answer>;
+    const answer = ask();
+    this.#reads.delete(key);
+    this.#reads.set(key, { at: this.#now(), answer });
+    // What failed is asked again by the next who wants it.
+    answer.catch(() => {
+      if (this.#reads.get(key)?.answer === answer) this.#reads.delete(key);
+    });
+    const { value: oldest } = this.#reads.keys().next();
+    if (this.#reads.size > MOST && oldest !== undefined) this.#reads.delete(oldest);
+    return answer;
+  }
+}

@@ -1,0 +1,1 @@
+export type { IJobHandler, JobResult } from '@holdfast/nestjs';

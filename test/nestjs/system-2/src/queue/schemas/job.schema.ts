@@ -1,0 +1,1 @@
+export type { JobDocument } from '@holdfast/nestjs';

@@ -1,0 +1,138 @@
+/** A queue in several parts: where jobs go, and which workers take them. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { InvalidOptionError } from "../../packages/holdfast/src/index.ts";
+import { openWorld, STORES, type ProcessOptions, type World } from "./world.ts";
+
+const GROUPS = Array.from({ length: 40 }, (_, at) => `tenant-${at}`);
+
+describe.each(STORES)("shards of a queue on %s", (name) => {
+  let world: World;
+  beforeEach(async () => {
+    world = await openWorld(name);
+  });
+  afterEach(() => world.close());
+
+  const process = (options: ProcessOptions = {}) => world.process(options).hf;
+
+  function worker(ran: string[]) {
+    const hf = process();
+    hf.handle("work", ({ group, queue }) => void ran.push(`${queue} ${group}`));
+    return hf;
+  }
+
+  async function enqueue(hf: ReturnType<typeof process>, groups: readonly string[] = GROUPS) {
+    const receipts = await Promise.all(
+      groups.map((group) => hf.enqueue("work", null, { queue: "sim", group })),
+    );
+    return new Map(receipts.map(({ queue }, at) => [groups[at]!, queue]));
+  }
+
+  it("new jobs are spread over the parts by their group, the same in every process", async () => {
+    await process().queues.set("sim", { shards: 4 }, { by: "ops" });
+    const [one, other] = [await enqueue(process()), await enqueue(process())];
+    expect(other).toEqual(one);
+    expect([...new Set(one.values())].sort()).toEqual(["sim:0", "sim:1", "sim:2", "sim:3"]);
+    const counts = await process().counts();
+    const ready = Object.entries(counts).map(([queue, { ready: count }]) => [queue, count]);
+    const sum = ready.reduce((total, [, count]) => total + (count as number), 0);
+    expect(sum).toBe(80);
+    expect(await process().queues.get("sim")).toMatchObject({ shards: 4 });
+  });
+
+  it("a worker of the queue takes all parts, and what waits under its plain name", async () => {
+    const hf = process();
+    await enqueue(hf, ["before"]);
+    await hf.queues.set("sim", { shards: 3 });
+    await enqueue(hf);
+    const ran: string[] = [];
+    await worker(ran).work({ queues: ["sim"] });
+    await world.advance(2_000);
+    expect(ran).toHaveLength(41);
+    expect(ran).toContain("sim before");
+  });
+
+  it("a worker of some parts takes those alone", async () => {
+    await process().queues.set("sim", { shards: 3 });
+    const placed = await enqueue(process());
+    const ran: string[] = [];
+    await worker(ran).work({ queues: ["sim"], shards: [1] });
+    await world.advance(2_000);
+    const own = [...placed].filter(([, queue]) => queue === "sim:1").map(([group]) => group);
+    expect(ran.sort()).toEqual(own.map((group) => `sim:1 ${group}`).sort());
+    expect(own.length).toBeGreaterThan(0);
+  });
+
+  it("more parts move no waiting job, and workers that run take the new ones, too", async () => {
+    const hf = process();
+    await hf.queues.set("sim", { shards: 2 });
+    const before = await enqueue(hf);
+    const ran: string[] = [];
+    const working = worker(ran);
+    await working.pause("sim");
+    await working.work({ queues: ["sim"] });
+    await hf.queues.set("sim", { shards: 5 });
+    const waiting = await hf.jobs({ status: "queued", limit: 200 });
+    const places = new Map(waiting.jobs.map(({ group, queue }) => [group, queue]));
+    expect(places).toEqual(before);
+    await working.resume("sim");
+    const after = await enqueue(hf);
+    for (const [group, queue] of after) {
+      if (queue !== before.get(group)) expect(["sim:2", "sim:3", "sim:4"]).toContain(queue);
+    }
+    await world.advance(10_000);
+    expect(ran).toHaveLength(80);
+  });
+
+  it("fewer parts leave no job behind", async () => {
+    const hf = process();
+    await hf.queues.set("sim", { shards: 4 });
+    await enqueue(hf);
+    await hf.queues.set("sim", { shards: null });
+    const plain = await enqueue(hf, ["after"]);
+    expect(plain.get("after")).toBe("sim");
+    const ran: string[] = [];
+    await worker(ran).work({ queues: ["sim"] });
+    await world.advance(2_000);
+    expect(ran).toHaveLength(41);
+  });
+
+  it("a key is unique in the queue, whichever process enqueues it", async () => {
+    await process().queues.set("sim", { shards: 4 });
+    const options = { queue: "sim", idempotencyKey: "only-once" };
+    const first = await process().enqueue("work", null, options);
+    const second = await process().enqueue("work", null, options);
+    expect([second.status, second.id]).toEqual(["duplicate", first.id]);
+  });
+
+  it("a handler that spawns into the queue spawns into its parts", async () => {
+    const ran: string[] = [];
+    const hf = worker(ran);
+    await hf.queues.set("sim", { shards: 2 });
+    hf.handle("parent", async (job) => {
+      await job.spawn("work", null, { queue: "sim", group: "tenant-1" });
+    });
+    await hf.work({ queues: ["sim", "default"] });
+    await hf.enqueue("parent", null, { queue: "default" });
+    await world.advance(3_000);
+    expect(ran).toEqual([expect.stringMatching(/^sim:[01] tenant-1$/)]);
+  });
+
+  it("limits and holds of the queue are those of each part", async () => {
+    const hf = process();
+    await hf.queues.set("sim", { shards: 2, maxActive: 7 });
+    expect((await hf.lines("sim:1")).queue?.maxActive).toBe(7);
+    await hf.limit("sim:1", { maxActive: 2 });
+    expect((await hf.lines("sim:0")).queue?.maxActive).toBe(7);
+    await hf.pause("sim");
+    expect((await hf.lines("sim:1")).queue?.holds).toHaveLength(1);
+  });
+
+  it("a number that is none, or beyond what there is, is refused", async () => {
+    const hf = worker([]);
+    await expect(hf.queues.set("sim", { shards: 0 })).rejects.toThrow(InvalidOptionError);
+    await expect(hf.work({ queues: ["sim"], shards: [0] })).rejects.toThrow("has shards");
+    await hf.queues.set("sim", { shards: 2 });
+    await expect(hf.work({ queues: ["sim"], shards: [2] })).rejects.toThrow("shards 0 to 1");
+    await expect(hf.work({ queues: ["sim"], shards: [] })).rejects.toThrow("list of numbers");
+  });
+});
