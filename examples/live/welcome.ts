@@ -23,11 +23,11 @@ export async function welcome({ url, token, store }: Place): Promise<string> {
     ...(store.startsWith("memory:")
       ? []
       : [
-          `${cli("top").padEnd(45)} a live screen`,
-          `${cli("dead groups").padEnd(45)} what jobs died of`,
-          `${cli("gates").padEnd(45)} a provider that is down half a minute in two`,
-          `${cli("schedules").padEnd(45)} what fires when`,
-          `${cli("pause tour.mail --for 1m").padEnd(45)} then: ${"npm run -s holdfast -- queues"}`,
+          `${cli("top").padEnd(50)} a live screen`,
+          `${cli("dead groups").padEnd(50)} what jobs died of`,
+          `${cli("gates").padEnd(50)} a provider that is down half a minute in two`,
+          `${cli("schedules").padEnd(50)} what fires when`,
+          `${cli("pause tour.mail --for 1m").padEnd(50)} and look at queues`,
         ]),
     "",
     "  Ctrl-C               stops it cleanly: running jobs end or are handed back",
