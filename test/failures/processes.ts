@@ -2,16 +2,25 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import type { LockWorkerOptions } from "./lock-worker.ts";
 import type { WorkerOptions } from "./worker.ts";
 
-const PROGRAM = fileURLToPath(new URL("worker.ts", import.meta.url));
+interface Programs {
+  readonly "worker.ts": WorkerOptions;
+  readonly "lock-worker.ts": LockWorkerOptions;
+}
 
-export class Processes {
+export class Processes<Program extends keyof Programs = "worker.ts"> {
   readonly #children = new Map<number, ChildProcess>();
+  readonly #program: string;
+
+  constructor(program: Program) {
+    this.#program = fileURLToPath(new URL(program, import.meta.url));
+  }
 
   /** Resolves to its pid once it works. */
-  async start(options: WorkerOptions): Promise<number> {
-    const args = ["--conditions", "@holdfast/source", PROGRAM, JSON.stringify(options)];
+  async start(options: Programs[Program]): Promise<number> {
+    const args = ["--conditions", "@holdfast/source", this.#program, JSON.stringify(options)];
     // Without the flags of the test runner's own process.
     const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
     const pid = child.pid!;

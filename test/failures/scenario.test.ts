@@ -22,7 +22,7 @@ const KILLS = inTier({ daily: 2, full: 10 });
 const LONG = { timeout: 280_000 };
 
 describe.each(STORES)("a bad day on %s", (name) => {
-  const processes = new Processes();
+  const processes = new Processes("worker.ts");
   let folder: string;
   let place: Awaited<ReturnType<typeof makePlace>>;
   let store: Store;

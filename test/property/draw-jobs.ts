@@ -77,7 +77,7 @@ export function drawJob(draw: Draw): Arbitrary<DrawnJob> {
     group: draw.group,
     type: draw.type,
     payload: draw.from(PAYLOADS),
-    priority: draw.from([100, 0, 8191]),
+    priority: draw.from([100, 0, 8191, 70_000, 2 ** 31 - 1]),
     delayMs: draw.from([0, 0, 0, 0, 0, 0, 0, 1, 10, 0.5, 60_000]),
     dueInMs: draw.rarely(draw.inMs),
     maxAttempts: draw.from([2, 1, 5]),

@@ -35,6 +35,7 @@ describe.each(STORES)("settings of queues on %s", (name) => {
     expect(await ops.hf.queues.get("mail")).toEqual({
       ...{ queue: "mail", keep: { succeeded: NONE } },
       ...{ maxActive: 3, maxActivePerGroup: null, maxWaiting: null, overflow: "wait" },
+      agingMs: null,
     });
     await world.advance(6_000);
     expect(await isKept(working.hf)).toBe(false);

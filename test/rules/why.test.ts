@@ -4,8 +4,10 @@ import {
   InvalidOptionError,
   JobNotFoundError,
   PermanentError,
+  StoreUnavailableError,
   type Holdfast,
 } from "../../packages/holdfast/src/index.ts";
+import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
 import { EVERY_STORE, openWorld, signal, type World } from "./world.ts";
 
 describe.each(EVERY_STORE)("why on %s", (name) => {
@@ -104,6 +106,32 @@ describe.each(EVERY_STORE)("why on %s", (name) => {
     go.reach();
     await world.advance(2_000);
     expect((await hf.why(id)).summary).toMatch(/^It is succeeded/);
+  });
+
+  it("a ledger elsewhere that does not answer is told of, once the job has begun", async () => {
+    const ledger = memoryStore();
+    let isAway = false;
+    const read: typeof ledger.records.read = async (keys) => {
+      if (isAway) throw new StoreUnavailableError("no route", { mayHaveHappened: false });
+      return ledger.records.read(keys);
+    };
+    const elsewhere = { ...ledger, records: { ...ledger.records, read }, close: async () => {} };
+    const { hf } = world.process({ ledger: elsewhere });
+    const end = signal();
+    hf.define({ type: "mail", run: () => end.reached });
+    const { id } = await hf.enqueue("mail", 1);
+    await hf.work();
+    await world.advance(500);
+    expect(await kinds(hf, id)).toEqual(["leased"]);
+    isAway = true;
+    const { reasons } = await hf.why(id);
+    expect(reasons.map(({ kind }) => kind)).toEqual(["leased", "ledger away"]);
+    expect(reasons[1]?.message).toContain("no route");
+    end.reach();
+    await world.advance(500);
+    expect(await kinds(hf, id)).toEqual(["finished", "ledger away"]);
+    isAway = false;
+    expect(await kinds(hf, id)).toEqual(["finished"]);
   });
 
   it("a dead job says what it died of; what there is not is an error", async () => {

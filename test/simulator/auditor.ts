@@ -3,6 +3,7 @@
  * where a verb does not say what it did (spawned jobs, entries, prunes), by samples everywhere else,
  * and at everything when asked.
  */
+import type { StoredEntry } from "../../packages/holdfast/src/core/ledger.ts";
 import type { Retention, Settlement, Store } from "../../packages/holdfast/src/core/store.ts";
 import { bury } from "./facts/apply-end.ts";
 import type { JobFacts } from "./facts/job-facts.ts";
@@ -89,9 +90,11 @@ export class Auditor {
   async #wholeLedger(): Promise<void> {
     const { judge, store } = this.#options;
     const found = new Set<string>();
+    const entries: StoredEntry[] = [];
     for (let cursor: string | null = null; ;) {
       const page = await store().ledger.read({}, { limit: READ_AT_ONCE, cursor });
       for (const { id } of page.entries) found.add(id);
+      entries.push(...page.entries);
       cursor = page.nextCursor;
       if (cursor === null) break;
     }
@@ -99,6 +102,7 @@ export class Auditor {
     for (const id of judge.book.promisedEntries) judge.book.entries.add(id);
     const all = [...new Set([...found, ...judge.book.entries])];
     judge.tell((watcher) => watcher.entriesLooked?.(all, found));
+    judge.tell((watcher) => watcher.ledgerLooked?.(entries));
   }
 
   async #look(ids: readonly string[]): Promise<void> {

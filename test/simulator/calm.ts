@@ -30,7 +30,7 @@ export async function calm(world: World): Promise<void> {
     if (time.now >= letting.nextAt && !letting.isUnderWay) {
       letting.nextAt = time.now + LET_GO_EVERY_MS;
       letting.isUnderWay = true;
-      void operator.letGo().then(() => {
+      void Promise.all([operator.letGo(), world.controlRoom?.letGo()]).then(() => {
         letting.isUnderWay = false;
         letting.isDone = true;
       });
@@ -40,13 +40,16 @@ export async function calm(world: World): Promise<void> {
     if (time.now - since > LONGEST_MS) complainOfRest(world);
   }
   if (!world.violation) await world.auditor.everything();
+  if (!world.violation) world.judge.tell((watcher) => watcher.calmed?.());
   tidy(world);
 }
 
-function isDone({ book, producers, processes }: World): boolean {
+function isDone({ book, producers, processes, controlRoom }: World): boolean {
   const isStopping = processes.some((process) => process.isStopping);
   const isRelayed = [...book.promisedEntries].every((id) => book.entries.has(id));
-  return book.live === 0 && producers.open.size === 0 && !isStopping && isRelayed;
+  return (
+    book.live === 0 && producers.open.size === 0 && !isStopping && isRelayed && !controlRoom?.isBusy
+  );
 }
 
 function checkRecovery(world: World, calmSince: number): void {
@@ -79,6 +82,8 @@ function complainOfRest(world: World): void {
     world.complain(name, `${stopping.name} was asked to stop and never did`);
   } else if (producers.open.size > 0) {
     world.complain(name, `${producers.open.size} enqueues were never answered`);
+  } else if (world.controlRoom?.isBusy) {
+    world.complain(name, "an operation was never carried to its end");
   } else {
     world.complain(name, "entries were never carried from the outbox to the ledger");
   }
@@ -93,7 +98,7 @@ function tidy({ book, trace, time, backing }: World): void {
   }
   book.entries.clear();
   book.promisedEntries.clear();
-  for (const kind of ["entry", "relayed"]) {
+  for (const kind of ["entry", "relayed", "failure", "audit", "tick"]) {
     time.during(backing.shared.ledger.trim({ kind, olderThanMs: 0, keep: null, limit: 1_000_000 }));
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The simulator from the command line:
  *
- *   npm run sim -- --seed 1 --steps 1000000 --store memory|sqlite [--runs 20]
+ *   npm run sim -- --seed 1 --steps 1000000 --store memory|sqlite [--runs 20] [--control]
  *   npm run sim:long                 seed after seed until it is stopped or a promise is broken
  *   npm run sim:planted [-- --bug lease-to-two [--seed 3]]
  */
@@ -33,6 +33,7 @@ export async function simulatorCli(args: readonly string[], options: CliOptions)
       long: { type: "boolean", default: false },
       planted: { type: "boolean", default: false },
       bug: { type: "string" },
+      control: { type: "boolean", default: false },
     },
   });
   const seed = values.seed === undefined ? null : wholeNumber("--seed", values.seed);
@@ -44,6 +45,7 @@ export async function simulatorCli(args: readonly string[], options: CliOptions)
     ...options,
     store: values.store,
     first: seed ?? 1,
+    isUnderControl: values.control,
     count: values.long ? Infinity : wholeNumber("--runs", values.runs),
     steps: steps ?? (values.long ? LONG_STEPS : DEFAULT_STEPS),
   });
@@ -55,9 +57,10 @@ async function runs(
     readonly first: number;
     readonly count: number;
     readonly steps: number;
+    readonly isUnderControl: boolean;
   },
 ): Promise<number> {
-  const { store, first, count, steps, say } = options;
+  const { store, first, count, steps, say, isUnderControl } = options;
   const makeStore = options.stores[store];
   if (!makeStore) throw new Error(`--store is one of ${Object.keys(options.stores).join(", ")}`);
   for (let seed = first; seed < first + count; seed += 1) {
@@ -65,7 +68,7 @@ async function runs(
     let spokeAt = startedAt;
     const report = await runSimulation({
       seed,
-      steps,
+      ...{ steps, isUnderControl },
       makeBacking: makeStore(),
       onProgress: (progress) => {
         if (performance.now() - spokeAt < 5_000) return;
@@ -75,7 +78,9 @@ async function runs(
     });
     const seconds = (performance.now() - startedAt) / 1_000;
     if (report.violation) {
-      say(failureText(report, `npm run sim -- --seed ${seed} --steps ${steps} --store ${store}`));
+      const control = isUnderControl ? " --control" : "";
+      const command = `npm run sim -- --seed ${seed} --steps ${steps} --store ${store}${control}`;
+      say(failureText(report, command));
       return 1;
     }
     say(summaryText(report, { store, seconds, isShort: count > 1 }));

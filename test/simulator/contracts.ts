@@ -2,6 +2,9 @@
 import { defineJob, type JobContract } from "../../packages/holdfast/src/core/contract.ts";
 
 export const QUEUES = ["alpha", "beta", "gamma"] as const;
+/** Of worlds under control: one behind a rate, one behind a breaker. */
+export const METERED = "metered";
+export const FRAGILE = "fragile";
 export const MAX_CRASHES = 3;
 /** Of the one schedule. */
 export const TICKS_EVERY_MS = 5_000;
@@ -22,6 +25,8 @@ export const SHARES = {
   transacting: 8,
   stranger: 2,
   killer: 0,
+  locked: 0,
+  called: 0,
 } as const;
 
 export type Kind = keyof typeof SHARES;
@@ -50,6 +55,21 @@ export const CONTRACTS: Readonly<Record<Kind, JobContract>> = {
   stranger: contract("stranger", "gamma"),
   /** Kills its process, every time. */
   killer: contract("killer", "beta"),
+  /** Under control: work of one scope runs once at a time, and not again once it is done. */
+  locked: contract("locked", "alpha", {
+    lock: { key: "work", scope: ({ scope }: LockedPayload) => scope },
+  }),
+  /** Under control: calls another side, which may be down. */
+  called: contract("called", METERED, { retry: { ...retry, maxAttempts: 6 } }),
 };
 
-export const KINDS = Object.keys(CONTRACTS) as Kind[];
+/** What another payload says is other work, though of the same scope. */
+export interface LockedPayload {
+  readonly scope: string;
+  readonly version: number;
+}
+
+export const CONTROLLED: readonly Kind[] = ["locked", "called"];
+export const KINDS = (Object.keys(CONTRACTS) as Kind[]).filter(
+  (kind) => !CONTROLLED.includes(kind),
+);

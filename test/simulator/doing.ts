@@ -14,6 +14,8 @@ export interface HandlerHost {
   readonly judge: Judge;
   readonly leaseMs: number;
   readonly isCalm: () => boolean;
+  /** Is the other side down that jobs behind a breaker call? */
+  readonly isDown: () => boolean;
   /** Milliseconds of virtual time. */
   readonly now: () => number;
   /** When the last outage that was longer than a lease ended. */

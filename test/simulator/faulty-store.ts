@@ -128,13 +128,13 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
 }
 
 /**
- * The engine itself writes no entries yet; what will (dead letters, audits) sends them with the
- * settle, as is done here. Which settles carry some follows from the fence, so a repeat is the same.
+ * In a plain world the engine writes no entries; here they come with the settle, as those of failures do in a
+ * world under control. Which settles carry some follows from the fence, so a repeat is the same.
  */
 function withEntries(settlement: Settlement): Settlement {
-  const { id, fence, spawn } = settlement;
+  const { id, fence, spawn, entries = [] } = settlement;
   const sent = { ...settlement, ...(spawn && { spawn: [...spawn] }) };
-  if (fence % 3 === 0) return { ...sent, entries: [entry("entry", id, fence)] };
+  if (fence % 3 === 0) return { ...sent, entries: [...entries, entry("entry", id, fence)] };
   if (fence % 7 === 0) return { ...sent, outbox: [entry("relayed", id, fence)] };
   return sent;
 }

@@ -3,7 +3,7 @@
  * calm weather they simply succeed, so that everything comes to an end; killers kill in any weather.
  */
 import type { Handler } from "../../packages/holdfast/src/engine/registry.ts";
-import type { Kind } from "./contracts.ts";
+import { FRAGILE, type Kind } from "./contracts.ts";
 import { Doing, type Action, type Ending, type HandlerHost, type Way } from "./doing.ts";
 import type { Run } from "./watcher.ts";
 
@@ -20,6 +20,8 @@ const ACTIONS: Readonly<Record<Kind, Readonly<Partial<Record<Action, number>>>>>
   transacting: { pause: 2, nap: 1, step: 1, save: 1, spawn: 1 },
   stranger: { pause: 1 },
   killer: { pause: 1 },
+  locked: { pause: 3, nap: 2, sleep: 1 },
+  called: { pause: 1 },
 };
 
 /** What a handler does with its own transaction once it has settled in it. */
@@ -55,10 +57,11 @@ export function handlerOf(kind: Kind, host: HandlerHost): Handler {
       process.kill(run);
       return forever();
     }
-    const length = kind === "quick" ? 1 : draw.whole(0, 6);
+    const length = kind === "quick" || kind === "called" ? 1 : draw.whole(0, 6);
     for (let done = 0; done < length; done += 1) {
       await doing.act(isCalm() ? "pause" : draw.weighted(ACTIONS[kind]));
     }
+    if (kind === "called" && job.queue === FRAGILE && host.isDown()) return doing.end("network");
     if (kind === "transacting" && !isCalm()) return doing.transact(draw.weighted(WAYS));
     return doing.end(isCalm() ? "return" : draw.weighted(ENDINGS));
   };

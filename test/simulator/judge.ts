@@ -4,6 +4,7 @@
  */
 import type { NewJob } from "../../packages/holdfast/src/core/job.ts";
 import type { HoldChange, LimitChange } from "../../packages/holdfast/src/core/line.ts";
+import type { Swap } from "../../packages/holdfast/src/core/records.ts";
 import type {
   DisownRequest,
   InsertResult,
@@ -122,14 +123,27 @@ export class Judge {
     applyDisown(this.book, request);
   }
 
-  operated(id: string, operation: Operation, result: OperationResult | "missing"): void {
-    this.tell((watcher) => watcher.operated?.(id, operation, result));
+  operated(
+    id: string,
+    operation: Operation,
+    result: OperationResult | "missing",
+    by: string | null,
+  ): void {
+    this.tell((watcher) => watcher.operated?.(id, operation, result, by));
     const job = this.book.jobs.get(id);
     if (job) applyOperation(this.book, job, operation);
   }
 
-  held(changes: readonly HoldChange[]): void {
-    for (const change of changes) applyHold(this.book, change);
+  held(changes: readonly HoldChange[], process: string): void {
+    for (const change of changes) {
+      this.tell((watcher) => watcher.held?.(change, process));
+      applyHold(this.book, change);
+    }
+  }
+
+  /** A record was written or deleted. */
+  swapped(swap: Swap, process: string): void {
+    this.tell((watcher) => watcher.swapped?.(swap, process));
   }
 
   limited(changes: readonly LimitChange[]): void {

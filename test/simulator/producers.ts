@@ -2,7 +2,7 @@
 import { StoreUnavailableError } from "../../packages/holdfast/src/core/errors.ts";
 import type { EnqueueOptions, JobItem } from "../../packages/holdfast/src/core/contract.ts";
 import type { Receipt } from "../../packages/holdfast/src/engine/produce/producer.ts";
-import { CONTRACTS, QUEUES, SHARES, type Kind } from "./contracts.ts";
+import { CONTRACTS, FRAGILE, METERED, QUEUES, SHARES, type Kind } from "./contracts.ts";
 import type { Draw } from "./draw.ts";
 import type { Judge } from "./judge.ts";
 import type { Settings } from "./settings.ts";
@@ -99,7 +99,8 @@ export class Producers {
   }
 
   #draw(process: SimProcess): { readonly item: JobItem; readonly enqueue: Enqueue } {
-    const { draw, killerShare } = this.#options;
+    const { draw, killerShare, settings } = this.#options;
+    if (settings.control && draw.chance(0.4)) return this.#drawControlled(process);
     const kind: Kind = draw.weighted({ ...SHARES, killer: 100 * killerShare() });
     const token = `t${(this.#tokens += 1)}`;
     const key = draw.chance(0.25) ? `key-${draw.whole(1, 4)}` : null;
@@ -109,6 +110,27 @@ export class Producers {
     const enqueue = { token: isAnonymous ? null : token, process: process.name };
     this.open.add(enqueue);
     return { item: CONTRACTS[kind].of(payload, this.#drawOptions(key)), enqueue };
+  }
+
+  /** Few scopes at a time, and new ones again and again: what is done is not done once more. */
+  #drawControlled(process: SimProcess): { readonly item: JobItem; readonly enqueue: Enqueue } {
+    const { draw, settings } = this.#options;
+    const isLocked = draw.chance(0.4);
+    const number = (this.#tokens += 1);
+    const scope = `s${Math.floor(number / 40)}.${draw.whole(1, 2)}`;
+    const payload = isLocked ? { scope, version: draw.whole(1, 2) } : { token: `t${number}` };
+    const enqueue = { token: isLocked ? null : `t${number}`, process: process.name };
+    this.open.add(enqueue);
+    const options = {
+      ...this.#drawDue(),
+      ...(settings.groups > 0 &&
+        draw.chance(0.7) && { group: `g${draw.whole(1, settings.groups)}` }),
+    };
+    // The same owner for all of a scope: locks of two owners are two locks.
+    const item = isLocked
+      ? CONTRACTS.locked.of(payload, this.#drawDue())
+      : CONTRACTS.called.of(payload, { ...options, queue: draw.pick([METERED, FRAGILE]) });
+    return { item, enqueue };
   }
 
   #drawOptions(key: string | null): EnqueueOptions {

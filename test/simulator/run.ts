@@ -14,6 +14,8 @@ export interface SimulationOptions {
   /** Default: the memory store. */
   readonly makeBacking?: MakeBacking;
   readonly tamperEngine?: TamperEngine;
+  /** With a ledger, locks, operations and gates. Default: a plain world. */
+  readonly isUnderControl?: boolean;
   readonly sample?: number;
   readonly stormSteps?: number;
   /** Called after each storm and its calm. */
@@ -38,6 +40,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     seed,
     makeBacking: options.makeBacking ?? memoryBacking(),
     sample: options.sample ?? 0.1,
+    isUnderControl: options.isUnderControl ?? false,
     ...(options.tamperEngine && { tamperEngine: options.tamperEngine }),
   });
   const onUnheard = (reason: unknown) => {

@@ -2,6 +2,8 @@
  * What a run is like. Every seed draws its own world and its own weather, and leaves some faults out
  * altogether: a storm of everything at once hides what one fault alone would show.
  */
+import type { BreakerRule } from "../../packages/holdfast/src/core/breaker.ts";
+import type { Rate } from "../../packages/holdfast/src/core/rate.ts";
 import type { Draw } from "./draw.ts";
 
 export interface Settings {
@@ -15,6 +17,17 @@ export interface Settings {
   readonly maxLive: number;
   readonly enqueueEveryMs: number;
   readonly operateEveryMs: number;
+  /** Null: a plain world, with neither a ledger nor locks, operations or gates. */
+  readonly control: ControlSettings | null;
+}
+
+/** What a world under control has besides. */
+export interface ControlSettings {
+  /** Of a queue, or of each of its groups. */
+  readonly rate: Rate;
+  readonly isPerGroup: boolean;
+  readonly breaker: BreakerRule;
+  readonly controlEveryMs: number;
 }
 
 export type ChaosKind =
@@ -60,6 +73,26 @@ export function drawSettings(draw: Draw): Settings {
     maxLive: Math.round(draw.magnitude(15, 150)),
     enqueueEveryMs: draw.magnitude(50, 2_000),
     operateEveryMs: draw.magnitude(200, 3_000),
+    control: null,
+  };
+}
+
+/** From a stream of its own: a plain world of the same seed stays as it is. */
+export function drawControl(draw: Draw): ControlSettings {
+  return {
+    rate: {
+      limit: draw.whole(3, 20),
+      perMs: draw.pick([1_000, 2_000]),
+      burst: draw.whole(2, 5),
+    },
+    isPerGroup: draw.chance(0.3),
+    breaker: {
+      failures: draw.whole(2, 4),
+      withinMs: 20_000,
+      openMs: draw.whole(3_000, 6_000),
+      probes: draw.whole(1, 3),
+    },
+    controlEveryMs: draw.magnitude(500, 3_000),
   };
 }
 

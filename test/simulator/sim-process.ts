@@ -16,7 +16,8 @@ import type { Logger } from "../../packages/holdfast/src/engine/logger.ts";
 import { sleep, type Runtime } from "../../packages/holdfast/src/engine/runtime.ts";
 import type { Worker } from "../../packages/holdfast/src/engine/lease/worker.ts";
 import type { VirtualTime } from "../../packages/holdfast/src/testing/virtual-time.ts";
-import { CONTRACTS, KINDS, QUEUES, TICKS_EVERY_MS, type Kind } from "./contracts.ts";
+import { CONTRACTS, CONTROLLED, FRAGILE, KINDS, METERED } from "./contracts.ts";
+import { QUEUES, TICKS_EVERY_MS, type Kind } from "./contracts.ts";
 import type { Draw } from "./draw.ts";
 import { processRuntime } from "./process-runtime.ts";
 import type { Settings } from "./settings.ts";
@@ -79,6 +80,7 @@ export class SimProcess implements Listener {
 
   constructor(options: ProcessOptions) {
     const { name, slot, time, draw } = options;
+    const { control } = options.settings;
     this.name = name;
     this.slot = slot;
     this.#options = options;
@@ -93,16 +95,24 @@ export class SimProcess implements Listener {
     this.hf = new Holdfast({
       store,
       runtime: this.runtime,
-      logger: quietLogger((message, error) => {
+      logger: quietLogger((message, error, { type, jobId }) => {
+        // After a freeze timers may speak in any order here: then the engine gives up before the hook does.
+        if (this.isWaking && message.startsWith("the hook ")) return;
+        // The action has happened, and is not taken back for its note.
+        if (error instanceof StoreUnavailableError && message.startsWith("the audit entry")) return;
+        if (type === "LOCK_FAILED_OPEN" && jobId) {
+          return this.#tell((watcher) => watcher.ranLockless?.(jobId, name));
+        }
         // Whoever must end while the store is away says what it could not hand in: that is all it can do.
         const isLastWord = this.isStopping && error instanceof StoreUnavailableError;
         if (!isLastWord) options.onEngineError(message, error);
       }),
       retention: RETENTION,
-      // Entries come with the settles, from the wire: the judge knows which must be there.
-      ledger: false,
+      // In a plain world entries come with the settles, from the wire: the judge knows which must be there.
+      ...(control ? { alerts: { spike: null, dead: false } } : { ledger: false }),
     });
-    for (const kind of KINDS) if (kind !== "stranger") this.#handle(kind);
+    const kinds = control ? [...KINDS, ...CONTROLLED] : KINDS;
+    for (const kind of kinds) if (kind !== "stranger") this.#handle(kind);
     this.hf.schedule("tick-tock", {
       ...{ everyMs: TICKS_EVERY_MS, overlap: "queue", missed: "all" },
       job: CONTRACTS.quick.of({ tick: "tock" }),
@@ -151,7 +161,7 @@ export class SimProcess implements Listener {
     while (works && !this.#worker) {
       try {
         this.#worker = await this.hf.work({
-          queues: [...QUEUES],
+          queues: settings.control ? [...QUEUES, METERED, FRAGILE] : [...QUEUES],
           concurrency,
           leaseMs,
           renewMs,
@@ -238,12 +248,19 @@ export class SimProcess implements Listener {
 }
 
 /** Warnings and news are expected in a storm; an error of the engine's own is not. */
-function quietLogger(onError: ProcessOptions["onEngineError"]): Logger {
+function quietLogger(
+  onError: (
+    message: string,
+    error: unknown,
+    about: { readonly type?: string; readonly jobId?: string },
+  ) => void,
+): Logger {
   const nothing = () => {};
   return {
     debug: nothing,
     info: nothing,
     warn: nothing,
-    error: (message, details) => onError(message, (details as { error?: unknown })?.error),
+    error: (message, details = {}) =>
+      onError(message, (details as { error?: unknown }).error, details),
   };
 }

@@ -15,6 +15,7 @@ const LONG = { timeout: 180_000 };
 const DAILY_SEEDS = 20;
 const FULL_SEEDS = 100;
 const SEEDS_A_TEST = 20;
+const DAILY_CONTROL_SEEDS = 6;
 const STEPS = 6_000;
 
 async function onSqlite(
@@ -50,6 +51,25 @@ describe("every promise is kept in every weather", () => {
     });
   }
 
+  for (let first = 1; first <= 60; first += SEEDS_A_TEST) {
+    const last = first + SEEDS_A_TEST - 1;
+    const title = `with locks, operations, gates and a ledger, seeds ${first} to ${last}`;
+    it(title, LONG, async (context) => {
+      if (first > 1) onlyInFull(context);
+      const until = inTier({ daily: DAILY_CONTROL_SEEDS, full: last });
+      for (let seed = first; seed <= until; seed += 1) {
+        await expectClean({ seed, steps: STEPS, isUnderControl: true }, "memory --control");
+      }
+    });
+  }
+
+  it("with locks, operations, gates and a ledger on SQLite", LONG, async () => {
+    for (let seed = 1; seed <= inTier({ daily: 1, full: 8 }); seed += 1) {
+      const options = { seed, steps: inTier({ daily: 2_000, full: 4_000 }), isUnderControl: true };
+      await onSqlite((makeBacking) => expectClean({ ...options, makeBacking }, "sqlite --control"));
+    }
+  });
+
   it("on SQLite, with a connection for every process", LONG, async () => {
     for (let seed = 1; seed <= inTier({ daily: 3, full: 10 }); seed += 1) {
       const steps = 4_000;
@@ -78,6 +98,32 @@ describe("a seed is a history", () => {
     const { hash } = await runSimulation({ seed: 5, steps: 1_000 });
     expect((await runSimulation({ seed: 6, steps: 1_000 })).hash).not.toBe(hash);
   });
+
+  it(
+    "the same seed gives the same trace under control, and all of control happens in it",
+    LONG,
+    async (context) => {
+      onlyInFull(context);
+      const counts = new Map<string, number>();
+      for (let seed = 1; seed <= 20; seed += 1) {
+        const report = await runSimulation({ seed, steps: STEPS, isUnderControl: true });
+        for (const [what, count] of report.counts)
+          counts.set(what, (counts.get(what) ?? 0) + count);
+        if (seed > 1) continue;
+        const again = await runSimulation({ seed, steps: STEPS, isUnderControl: true });
+        expect(again).toEqual(report);
+      }
+      for (const what of [
+        ...["retry", "cancel", "remove", "reschedule", "pause", "resume", "abort"].map(
+          (action) => `operations: ${action}`,
+        ),
+        ...["jobs skipped by their lock", "jobs that ran without their lock"],
+        ...["breaker: open", "breaker: half-open"],
+      ]) {
+        expect(counts.get(what) ?? 0, what).toBeGreaterThan(0);
+      }
+    },
+  );
 
   it("all kinds of faults and outcomes happen in it", LONG, async () => {
     const counts = new Map<string, number>();

@@ -30,9 +30,14 @@ export function spiedStore(real: () => Store, options: SpyOptions): Store {
     return out;
   }
 
-  async function operate(operation: Operation, target: Target, act: Store["remove"]) {
-    const answer = await done(act(target, { reason: null, by: null }));
-    for (const { id, result } of answer.changes) judge.operated(id, operation, result);
+  async function operate(
+    operation: Operation,
+    target: Target,
+    why: Parameters<Store["remove"]>[1],
+    act: Store["remove"],
+  ) {
+    const answer = await done(act(target, why));
+    for (const { id, result } of answer.changes) judge.operated(id, operation, result, why.by);
     say(
       operation.verb,
       answer.changes.map(({ id, result }) => [id, result]),
@@ -128,13 +133,15 @@ export function spiedStore(real: () => Store, options: SpyOptions): Store {
     },
 
     cancel: (target, why) =>
-      operate({ verb: "cancel" }, target, (same) => real().cancel(same, why)),
+      operate({ verb: "cancel" }, target, why, (same) => real().cancel(same, why)),
     revive: (target, how, why) =>
-      operate({ verb: "revive", how }, target, (same) => real().revive(same, how, why)),
+      operate({ verb: "revive", how }, target, why, (same) => real().revive(same, how, why)),
     reschedule: (target, due, why) =>
-      operate({ verb: "reschedule", due }, target, (same) => real().reschedule(same, due, why)),
+      operate({ verb: "reschedule", due }, target, why, (same) =>
+        real().reschedule(same, due, why),
+      ),
     remove: (target, why) =>
-      operate({ verb: "remove" }, target, (same) => real().remove(same, why)),
+      operate({ verb: "remove" }, target, why, (same) => real().remove(same, why)),
 
     async prune(policies, limit) {
       const count = await done(real().prune(policies, limit));
@@ -163,7 +170,7 @@ export function spiedStore(real: () => Store, options: SpyOptions): Store {
       for (const { queue, group, owner, hold } of changes) {
         say(`${hold ? "hold" : "release"} ${queue}/${group ?? "*"} by ${owner}`, []);
       }
-      judge.held(changes);
+      judge.held(changes, process);
       onChange();
     },
     async limit(changes) {
@@ -190,7 +197,13 @@ export function spiedStore(real: () => Store, options: SpyOptions): Store {
     },
     records: {
       read: (keys) => real().records.read(keys),
-      swap: (swaps) => real().records.swap(swaps),
+      async swap(swaps) {
+        const results = await real().records.swap(swaps);
+        swaps.forEach((swap, at) => {
+          if (results[at]!.swapped) judge.swapped(swap, process);
+        });
+        return results;
+      },
       scan: (request) => real().records.scan(request),
     },
   };

@@ -25,6 +25,8 @@ export async function storm(
     if (able.length > 0) producers.produce(draw.pick(able));
   });
   every(settings.operateEveryMs, () => operator.act());
+  const { control } = settings;
+  if (control) every(control.controlEveryMs, () => world.controlRoom?.act());
   every(weather.chaosEveryMs, () => chaos.strike(weather));
   for (let left = options.steps; left > 0 && !world.violation; left -= 1) await world.turn();
   isOver = true;

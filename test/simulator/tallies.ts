@@ -23,6 +23,8 @@ export function tallies(tally: Tally, book: Book): Watcher {
       tally.count("jobs spawned", spawn.length);
       const isUnrun = outcome.kind === "die" && !outcome.ran;
       tally.count(`outcomes: ${isUnrun ? outcome.reason : outcome.kind}`);
+      const isSkipped = outcome.kind === "succeed" && outcome.result?.includes('"skipped"');
+      if (isSkipped) tally.count("jobs skipped by their lock");
     },
     reaped({ charged }) {
       tally.count("leases reaped");
@@ -34,6 +36,14 @@ export function tallies(tally: Tally, book: Book): Watcher {
     },
     operated(_id, { verb }, result) {
       if (result !== "missing") tally.count(`operator: ${verb} ${result}`);
+    },
+    swapped({ key, value }) {
+      const state = /^holdfast\/gates\/state\/crm/.test(key) ? value : null;
+      const breaker = state === null ? null : /"state":"(open|half-open)"/.exec(state)?.[1];
+      if (breaker) tally.count(`breaker: ${breaker}`);
+    },
+    ranLockless() {
+      tally.count("jobs that ran without their lock");
     },
     pruned(gone) {
       tally.count("jobs pruned", gone.length);

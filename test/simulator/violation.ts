@@ -29,6 +29,13 @@ export const INVARIANTS = [
   "the store shows what happened",
   "nothing spins",
   "a crashed worker's jobs come back in time",
+  "work of one scope runs once at a time",
+  "no work is skipped that is not done",
+  "every failed attempt has one entry",
+  "an operation touches each job once, and counts it",
+  "a rate is kept by the whole fleet",
+  "probes are the fleet's",
+  "a hold is its owner's",
   "everything ends",
   "the engine leaves no error unheard",
 ] as const;

@@ -29,9 +29,13 @@ import type {
   Settlement,
   SettleResult,
 } from "../../packages/holdfast/src/core/store.ts";
+import type { StoredEntry } from "../../packages/holdfast/src/core/ledger.ts";
+import type { HoldChange } from "../../packages/holdfast/src/core/line.ts";
+import type { Swap } from "../../packages/holdfast/src/core/records.ts";
 import type { Book } from "./facts/book.ts";
 import type { Operation, OperationResult } from "./facts/apply-operate.ts";
 import type { JobFacts } from "./facts/job-facts.ts";
+import type { ControlSettings } from "./settings.ts";
 import type { InvariantName } from "./violation.ts";
 
 /** One run of a handler. */
@@ -84,9 +88,22 @@ export interface Watcher {
   reaped?(reaped: ReapedJob): void;
   /** A worker said what it knows of; by the facts these go back, the store says how many went. */
   disowned?(request: DisownRequest, taken: readonly JobFacts[], count: number): void;
-  operated?(id: string, operation: Operation, result: OperationResult | "missing"): void;
+  operated?(
+    id: string,
+    operation: Operation,
+    result: OperationResult | "missing",
+    by: string | null,
+  ): void;
+  /** A hold was set or lifted, by this process. */
+  held?(change: HoldChange, process: string): void;
+  /** A record was written or deleted, by this process. */
+  swapped?(swap: Swap, process: string): void;
   pruned?(gone: readonly JobFacts[], count: number, policies: readonly Retention[]): void;
   looked?(id: string, found: StoredJob | JobSummary | "pruned" | null): void;
+  /** All that the ledger has, in calm weather. */
+  ledgerLooked?(entries: readonly StoredEntry[]): void;
+  /** The faults are over and everything has come to its end. */
+  calmed?(): void;
   /** The ledger was asked for these entries, and had those. */
   entriesLooked?(asked: readonly string[], found: ReadonlySet<string>): void;
   counted?(counts: readonly QueueCounts[]): void;
@@ -103,6 +120,8 @@ export interface Watcher {
   /** It hears that a renewal came too late. */
   toldLost?(run: Run): void;
   handlerStarted?(run: Run, checkpoint: unknown): void;
+  /** A job is about to run without its lock, which did not answer. */
+  ranLockless?(jobId: string, process: string): void;
   /** The handler does something, with its signal aborted or not. */
   acted?(run: Run, isAborted: boolean): void;
   stepStarted?(run: Run, name: string): void;
@@ -138,5 +157,7 @@ export interface Court {
   goesOnThroughOutages(type: string): boolean;
   /** Since when the store has been reachable for everybody after a long outage; null: never away. */
   outageEndedAt(): number | null;
+  /** What is set up in a world under control; null: a plain one. */
+  readonly control: ControlSettings | null;
   complain(invariant: InvariantName, message: string, jobId?: string): void;
 }

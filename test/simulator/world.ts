@@ -8,6 +8,7 @@ import { Auditor } from "./auditor.ts";
 import type { Backing, MakeBacking } from "./backing.ts";
 import { Chaos } from "./chaos.ts";
 import { CONTRACTS, MAX_CRASHES, type Kind } from "./contracts.ts";
+import { ControlRoom, putGates } from "./control-room.ts";
 import type { Describe } from "./describe.ts";
 import { Draw } from "./draw.ts";
 import { Book } from "./facts/book.ts";
@@ -18,7 +19,13 @@ import { Network } from "./network.ts";
 import { SimOperator } from "./operator.ts";
 import { processOf } from "./process-runtime.ts";
 import { Producers } from "./producers.ts";
-import { drawSettings, type Settings, type Weather } from "./settings.ts";
+import {
+  drawControl,
+  drawSettings,
+  type ControlSettings,
+  type Settings,
+  type Weather,
+} from "./settings.ts";
 import { SimProcess, type Connection } from "./sim-process.ts";
 import { spiedStore } from "./spy.ts";
 import { Tally } from "./tally.ts";
@@ -42,6 +49,8 @@ export interface WorldOptions {
   readonly tamperEngine?: TamperEngine;
   /** How much of what verbs touched is looked at behind their back. */
   readonly sample: number;
+  /** With a ledger, locks, operations and gates. */
+  readonly isUnderControl: boolean;
 }
 
 /** The machine the store is on. */
@@ -63,6 +72,8 @@ export class World {
   readonly network: Network;
   readonly producers: Producers;
   readonly operator: SimOperator;
+  /** Null in a plain world. */
+  readonly controlRoom: ControlRoom | null;
   readonly chaos: Chaos;
   readonly auditor: Auditor;
   readonly backing: Backing;
@@ -84,7 +95,9 @@ export class World {
       return ms;
     };
     const backing = await options.makeBacking({ now, remembersMs: REMEMBERS_MS });
-    return new World(options, { time, host, backing });
+    const control = options.isUnderControl ? drawControl(new Draw(options.seed, "control")) : null;
+    if (control) await putGates(backing.shared, control);
+    return new World(options, { time, host, backing, control });
   }
 
   private constructor(
@@ -93,16 +106,17 @@ export class World {
       readonly time: VirtualTime;
       readonly host: StoreHost;
       readonly backing: Backing;
+      readonly control: ControlSettings | null;
     },
   ) {
-    const { time, host, backing } = parts;
+    const { time, host, backing, control } = parts;
     const draw = (part: string) => new Draw(options.seed, part);
     this.#options = options;
     this.seed = options.seed;
     this.time = time;
     this.backing = backing;
     this.#startedAt = time.now;
-    const settings = (this.settings = drawSettings(draw("settings")));
+    const settings = (this.settings = { ...drawSettings(draw("settings")), control });
     const { leaseMs } = settings;
     const storeNow = () => time.now + host.skewMs;
     this.book = new Book({ now: storeNow, remembersMs: REMEMBERS_MS });
@@ -131,6 +145,12 @@ export class World {
       process: () => this.ops,
       onSurprise: (error) => this.#unheard("an operator's call failed", error),
     });
+    this.controlRoom = control
+      ? new ControlRoom({
+          ...{ draw: draw("control room"), book, tally: this.tally, process: () => this.ops },
+          onSurprise: (error) => this.#unheard("a call from the control room failed", error),
+        })
+      : null;
     this.chaos = new Chaos({
       time,
       draw: draw("chaos"),
@@ -213,6 +233,7 @@ export class World {
       now: () => this.time.now,
       goesOnThroughOutages: (type) => CONTRACTS[type as Kind]?.onOutage === "continue",
       outageEndedAt: () => this.network.longOutageEndedAt,
+      control: this.settings.control,
       complain: (...complaint) => this.complain(...complaint),
     };
   }
@@ -244,6 +265,7 @@ export class World {
         judge,
         leaseMs,
         isCalm: () => this.isCalm,
+        isDown: () => !this.isCalm && (this.controlRoom?.isDown ?? false),
         now: () => time.now,
         outageEndedAt: () => this.network.longOutageEndedAt,
         tally: this.tally,

@@ -76,7 +76,14 @@ export function createControl(
   });
   return {
     ...{ alerts, schedules, gates, locks, operations, workers, stats, shards },
-    why: (id: string) => whyNot({ host, gates, workers, stats }, id),
+    why: (id: string) =>
+      whyNot(
+        {
+          ...{ host, gates, workers, stats },
+          isLedgerElsewhere: ledgerWriter.home === "elsewhere",
+        },
+        id,
+      ),
     queues: new Queues(host, overflows, shards),
     deadLetters: new DeadLetters(host, { ...checked, operations }),
     records: new AppRecords(async () => (refuseInOpenTransaction(), await host()).records),

@@ -5,6 +5,7 @@
  *
  * Here are the places and the looking up; what each verb changes is in `apply.ts`.
  */
+import type { OperationRecord } from "../../../packages/holdfast/src/control/operations/operation.ts";
 import type { FinishedStatus } from "../../../packages/holdfast/src/core/job.ts";
 import { Heap } from "../../../packages/holdfast/src/stores/memory/heap.ts";
 import type { JobFacts } from "./job-facts.ts";
@@ -72,6 +73,8 @@ export class Book {
   /** Entry ids that the ledger has, and those that came into the outbox and must get there. */
   readonly entries = new Set<string>();
   readonly promisedEntries = new Set<string>();
+  /** As their records say, by id. */
+  readonly operations = new Map<string, OperationRecord>();
   /** Hints a store would give for what has happened since they were last taken. */
   readonly wokenQueues = new Set<string>();
   readonly finishedIds = new Set<string>();

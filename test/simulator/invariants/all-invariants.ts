@@ -2,9 +2,13 @@ import type { Court, Watcher } from "../watcher.ts";
 import { acknowledgement } from "./acknowledgement.ts";
 import { attemptsCounted, crashesCounted, reapsInTouch } from "./counting.ts";
 import { chargedRightly } from "./charges.ts";
+import { oneEntryPerFailure } from "./failed-attempts.ts";
 import { gates } from "./gates.ts";
+import { holdsAreOwned, probesAreShared, ratesAreKept } from "./gate-states.ts";
 import { keys } from "./keys.ts";
 import { fenceGrows, lostIsTold, noStaleWrite, oneHolder, runsUnderLease } from "./leases.ts";
+import { oneRunPerScope, skippedIsDone } from "./locks.ts";
+import { operationsConserve } from "./operations.ts";
 import { onlyTheCulprit } from "./poison.ts";
 import { retention } from "./retention.ts";
 import { savedCheckpoints, storedSteps } from "./saved-work.ts";
@@ -39,6 +43,13 @@ export function allInvariants(court: Court): Watcher[] {
     gates,
     placeInLine,
     fairTurns,
+    oneRunPerScope,
+    skippedIsDone,
+    oneEntryPerFailure,
+    operationsConserve,
+    ratesAreKept,
+    probesAreShared,
+    holdsAreOwned,
     retention,
     spinning,
     shown,

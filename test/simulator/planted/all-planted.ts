@@ -1,4 +1,5 @@
 import { chargeBugs } from "./charge-bugs.ts";
+import { controlBugs } from "./control-bugs.ts";
 import { engineBugs } from "./engine-bugs.ts";
 import { keepingBugs } from "./keeping-bugs.ts";
 import { leaseBugs } from "./lease-bugs.ts";
@@ -13,4 +14,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...engineBugs,
   ...chargeBugs,
   ...tickBugs,
+  ...controlBugs,
 ];

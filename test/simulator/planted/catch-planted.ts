@@ -22,18 +22,19 @@ export async function catchPlanted(
   for (let seed = 1; seed <= seeds; seed += 1) {
     const report = await runPlanted(bug, { seed, steps });
     if (!report.violation) continue;
-    const without = await runSimulation({ seed, steps });
+    const { isUnderControl = false } = bug;
+    const without = await runSimulation({ seed, steps, isUnderControl });
     if (!without.violation) return report;
   }
   return null;
 }
 
 export function runPlanted(
-  { makeStore, tamperEngine }: PlantedBug,
+  { makeStore, tamperEngine, isUnderControl = false }: PlantedBug,
   options: { readonly seed: number; readonly steps: number },
 ): Promise<SimulationReport> {
   return runSimulation({
-    ...options,
+    ...{ ...options, isUnderControl },
     ...(makeStore && { makeBacking: memoryBacking(makeStore) }),
     ...(tamperEngine && { tamperEngine }),
   });

@@ -43,6 +43,8 @@ export interface PlantedBug {
   readonly makeStore?: (options: BackingOptions) => Store;
   /** In the engine, on its way to the store. */
   readonly tamperEngine?: TamperEngine;
+  /** It shows in a world under control only. */
+  readonly isUnderControl?: boolean;
 }
 
 /** A bug in the memory store: verbs that are replaced, with the store's own state at hand. */
@@ -66,6 +68,11 @@ export function inEngine(
   breakIt: (store: Store, now: () => number) => Partial<Store>,
 ): PlantedBug {
   return { name, what, tamperEngine: (store, now) => ({ ...store, ...breakIt(store, now) }) };
+}
+
+/** A bug in what stands on the engine. */
+export function inControl(...bug: Parameters<typeof inEngine>): PlantedBug {
+  return { ...inEngine(...bug), isUnderControl: true };
 }
 
 /** The memory store from its parts: the same verbs, but the state can be reached. */

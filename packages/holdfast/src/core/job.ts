@@ -92,7 +92,7 @@ export interface NewJob {
   readonly type: string;
   /** JSON text. */
   readonly payload: string;
-  /** 0 to 8191, lower first. */
+  /** 0 to `MAX_PLACE`, lower first. Callers give up to `MAX_PRIORITY`; in a queue that ages it grows with time. */
   readonly priority: number;
   /** Due this long after the insert, by the store's clock. Ignored when `runAt` is set. */
   readonly delayMs: number;
@@ -201,6 +201,8 @@ export const HISTORY_LENGTH = 20;
 export const LOG_LENGTH = 200;
 export const LOG_LINE_BYTES = 1024;
 export const MAX_PRIORITY = 8191;
+/** The last place in a line (`core/aging.ts`). */
+export const MAX_PLACE = 2 ** 31 - 1;
 /** A store may take more: `Store.batchItems`. */
 export const BATCH_ITEMS = 200;
 export const BATCH_BYTES = 4 * 1024 * 1024;

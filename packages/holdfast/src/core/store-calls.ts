@@ -300,6 +300,13 @@ export interface DeadCount {
   readonly example: string;
 }
 
+export interface LinesRequest {
+  readonly limit: number;
+  readonly cursor?: string | null;
+  /** Without a cursor: the group to begin with, whether there is such a line or not. */
+  readonly from?: string;
+}
+
 export interface LinesPage {
   /** Null if the queue is unknown. */
   readonly queue: QueueState | null;

@@ -47,6 +47,7 @@ import type {
   DeadCountRequest,
   DeadCount,
   LinesPage,
+  LinesRequest,
 } from "./store-calls.ts";
 
 export type * from "./store-calls.ts";
@@ -181,10 +182,7 @@ export interface Store {
    * The lines of a queue that have waiting or active jobs, holds in force or settings, by group. Like
    * every verb with a cursor, throws `InvalidCursorError` for one that is not its own.
    */
-  lines(
-    queue: string,
-    page: { readonly limit: number; readonly cursor?: string | null },
-  ): Promise<LinesPage>;
+  lines(queue: string, page: LinesRequest): Promise<LinesPage>;
 
   readonly outbox: Outbox;
   readonly ledger: Ledger;

@@ -5,6 +5,7 @@ import type { LedgerStore } from "../core/ledger.ts";
 import { putRecord } from "../core/put-record.ts";
 import { Redactor, type RedactOptions } from "../core/redact.ts";
 import type { Store } from "../core/store.ts";
+import { AgingQueues } from "./aging-queues.ts";
 import { Chores } from "./chores.ts";
 import { Events } from "./events.ts";
 import type { Chore, ExtensionFactory, ExtensionHost } from "./extension.ts";
@@ -94,12 +95,15 @@ export interface Engine {
 /** `ready` resolves once the store is open. */
 export function createEngine(options: EngineOptions, ready: () => Promise<void>): Engine {
   const { hasStore, runtime, logger, maxPayloadBytes } = options;
+  let aging!: AgingQueues;
   const watched: WatchedStore = new WatchedStore({
     ...{ store: options.store, hasStore, runtime, logger },
     longestGapMs: () => fleet.shortestOwnLeaseMs / 2,
+    around: (plain) => (aging = new AgingQueues(plain, runtime)).store,
   });
   const { store } = watched;
   const fleet = new Fleet({ records: store.records, runtime, version: options.appVersion });
+  fleet.onChange(() => aging.forget());
   const redactor = new Redactor(options.redact, (error) => {
     logger.error("the redactor threw: everything it was given is hidden", { error });
   });
@@ -157,7 +161,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     },
     host: hostOf({
       ...{ store, runtime, logger, registry, settings, retention, ledgerWriter, fleet, operator },
-      ...{ redactor, events, chores, composer, extensions },
+      ...{ redactor, events, chores, composer, extensions, aging },
     }),
     waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
   };
@@ -173,14 +177,15 @@ function hostOf(
     Pick<Engine, "registry" | "ledgerWriter" | "fleet" | "operator" | "chores" | "composer"> &
     Pick<Engine, "extensions" | "events"> & {
       readonly redactor: Redactor;
+      readonly aging: AgingQueues;
     },
 ): ExtensionHost {
-  const { store, runtime, logger, registry, settings, retention, redactor } = parts;
+  const { store, runtime, logger, registry, settings, retention, redactor, aging } = parts;
   const { ledgerWriter, fleet, operator, events, chores, composer, extensions } = parts;
   // What a store keeps in memory is dear.
   const isInMemory = () => ledgerWriter.home === "store" && store.info().usedMemoryBytes != null;
   return {
-    ...{ runtime, logger, settings, redactor, records: store.records },
+    ...{ runtime, logger, settings, aging, redactor, records: store.records },
     ...{ jobs: store, lines: store, workers: fleet, events, chores },
     storeInfo: () => store.info(),
     handleOwn: (contract, handler) => registry.addOwn(contract, handler),

@@ -17,6 +17,7 @@ import type { Outcome } from "../core/outcome.ts";
 import type { Records } from "../core/records.ts";
 import type { Redactor } from "../core/redact.ts";
 import type { InsertResult, Retention, Store, StoreInfo } from "../core/store.ts";
+import type { AgingQueues } from "./aging-queues.ts";
 import type { Chores } from "./chores.ts";
 import type { Events } from "./events.ts";
 import type { Fleet } from "./lease/fleet.ts";
@@ -163,6 +164,8 @@ export interface ExtensionHost {
   /** How long dead jobs are kept, where they are archived before they go: `prune` leaves them alone. */
   readonly archivedPolicies: () => Promise<readonly Retention[]>;
   readonly settings: Pick<QueueSettings, "get" | "list" | "keep">;
+  /** How much waiting counts as one step of priority, by queue. */
+  readonly aging: Pick<AgingQueues, "of" | "set">;
   /** What this process tells its listeners. */
   readonly events: Pick<Events, "on" | "emit">;
   /** What the store says of itself, as it was when last looked at. */

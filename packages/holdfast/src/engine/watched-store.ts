@@ -42,6 +42,8 @@ export interface WatchedStoreOptions {
   readonly logger: Logger;
   /** A longer gap between two answers is a break in contact. */
   readonly longestGapMs: () => number;
+  /** What stands in front of it for everything in the process. */
+  readonly around?: (store: Store) => Store;
 }
 
 export class WatchedStore {
@@ -57,13 +59,15 @@ export class WatchedStore {
   readonly #hasStore: boolean;
   #wasOpened = false;
 
-  constructor({ store, hasStore = true, runtime, logger, longestGapMs }: WatchedStoreOptions) {
+  constructor(options: WatchedStoreOptions) {
+    const { store, hasStore = true, runtime, logger, longestGapMs } = options;
     this.#hasStore = hasStore;
     this.#runtime = runtime;
     this.#logger = logger;
     this.contact = new Contact({ longestGapMs });
     this.lastAnswer = new LastAnswer(runtime);
-    this.store = this.#watch(store);
+    const watched = this.#watch(store);
+    this.store = options.around?.(watched) ?? watched;
   }
 
   /** How many items one call may carry. */

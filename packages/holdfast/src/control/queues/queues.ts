@@ -1,6 +1,12 @@
 /** Settings of queues, for people. They live in the store, and every process obeys them. */
 import { checkName } from "../../core/names.ts";
-import { checkObject, checkOneOf, checkWhole, refuseUnknown } from "../../core/option-checks.ts";
+import {
+  checkObject,
+  checkOneOf,
+  checkWhole,
+  MAX_DURATION_MS,
+  refuseUnknown,
+} from "../../core/option-checks.ts";
 import type { LimitChange } from "../../core/line.ts";
 import { MAX_SHARDS } from "../../core/shards.ts";
 import type { Shards } from "../shards/shards.ts";
@@ -24,6 +30,7 @@ export interface QueueSettingsPatch {
   /**
    * A new job while as many run, or are ready to, as `maxActive` or `maxActivePerGroup` let run: it waits (`"wait"`,
    * the default), its enqueue is refused (`"reject"`), or the one that has run longest is asked to stop for it.
+   * Looked at before the enqueue: of two at the same moment both may find room. Not asked in `hf.within`.
    */
   readonly overflow?: Overflow | null | undefined;
   /**
@@ -31,6 +38,11 @@ export interface QueueSettingsPatch {
    * under the plain name again. What waits stays where it is.
    */
   readonly shards?: number | null | undefined;
+  /**
+   * How much waiting counts as one step of priority, so that a low priority is late, never lost. Null: waiting
+   * does not count; jobs that wait already keep their places. At least 1,000.
+   */
+  readonly agingMs?: number | null | undefined;
 }
 
 export interface QueueSettingsView {
@@ -41,6 +53,7 @@ export interface QueueSettingsView {
   readonly maxActivePerGroup: number | null;
   readonly maxWaiting: number | null;
   readonly overflow: Overflow;
+  readonly agingMs: number | null;
   /** There only if it has some. */
   readonly shards?: number;
 }
@@ -52,6 +65,8 @@ export interface SetOptions {
 
 const LIMITS = ["maxActive", "maxActivePerGroup", "maxWaiting"] as const;
 const MOST = 1_000_000_000;
+/** Each step is another place in line: finer ones would tell apart what no person does. */
+const LEAST_AGING_MS = 1_000;
 
 export class Queues {
   readonly #host: () => Promise<ExtensionHost>;
@@ -70,7 +85,7 @@ export class Queues {
     const name = checkName("queue", queue);
     checkPatch(settings);
     const why = checkWhy("queues.set", options);
-    const { keep, overflow, shards } = settings;
+    const { keep, overflow, shards, agingMs } = settings;
     const host = await this.#host();
     if (shards !== undefined) await this.#shards.set(name, shards);
     const limits = LIMITS.filter((limit) => settings[limit] !== undefined);
@@ -83,6 +98,10 @@ export class Queues {
     }
     if (keep !== undefined) await host.settings.keep(name, keep);
     if (overflow !== undefined) await this.#overflows.set(name, overflow ?? "wait");
+    if (agingMs !== undefined) {
+      await host.aging.set(name, agingMs);
+      await host.workers.announceChange();
+    }
     const details = { ...settings };
     await host.audit({ action: "set queue", ...why, details }, { queue: name });
   }
@@ -90,9 +109,10 @@ export class Queues {
   async get(queue: string): Promise<QueueSettingsView> {
     const name = checkName("queue", queue);
     const host = await this.#host();
-    const [overflow, , keep, { queue: state }] = await Promise.all([
+    const [overflow, , agingMs, keep, { queue: state }] = await Promise.all([
       this.#overflows.of(name),
       this.#shards.read(),
+      host.aging.of(name),
       host.settings.get(name),
       host.lines.lines(name, { limit: 1 }),
     ]);
@@ -100,7 +120,7 @@ export class Queues {
     return {
       ...{ queue: name, keep, maxActive: state?.maxActive ?? null },
       maxActivePerGroup: state?.maxActivePerGroup ?? null,
-      ...{ maxWaiting: state?.maxWaiting ?? null, overflow },
+      ...{ maxWaiting: state?.maxWaiting ?? null, overflow, agingMs },
       ...(shards !== null && { shards }),
     };
   }
@@ -108,10 +128,13 @@ export class Queues {
 
 function checkPatch(settings: QueueSettingsPatch): void {
   checkObject("queues.set", settings);
-  refuseUnknown("queues.set", settings, ["keep", "overflow", "shards", ...LIMITS]);
-  const { keep, overflow, shards } = settings;
+  refuseUnknown("queues.set", settings, ["keep", "overflow", "shards", "agingMs", ...LIMITS]);
+  const { keep, overflow, shards, agingMs } = settings;
   if (shards !== undefined && shards !== null) {
     checkWhole("shards", shards, { min: 1, max: MAX_SHARDS });
+  }
+  if (agingMs !== undefined && agingMs !== null) {
+    checkWhole("agingMs", agingMs, { min: LEAST_AGING_MS, max: MAX_DURATION_MS });
   }
   if (overflow !== undefined && overflow !== null) checkOneOf("overflow", overflow, OVERFLOWS);
   if (keep !== undefined && keep !== null) {

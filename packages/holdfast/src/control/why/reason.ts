@@ -14,7 +14,8 @@ export type ReasonKind =
   | "unknown type"
   | "full"
   | "suspect"
-  | "behind";
+  | "behind"
+  | "ledger away";
 
 export interface Reason {
   readonly kind: ReasonKind;
@@ -138,6 +139,17 @@ export function suspect({ crashes }: StoredJob): Reason {
     kind: "suspect",
     message: `It was there at ${crashes} ends of its process, so it runs only beside no other suspect.`,
     remedy: "The suspects before it end.",
+  };
+}
+
+export function ledgerAway(error: unknown): Reason {
+  const said = error instanceof Error ? ` (${error.message})` : "";
+  return {
+    ...NONE,
+    kind: "ledger away",
+    message: `The ledger does not answer${said}: what it is to know of this job waits for it.`,
+    remedy:
+      "The ledger's store answers again. A job with a lock waits two seconds for it, then runs.",
   };
 }
 

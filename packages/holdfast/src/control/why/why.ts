@@ -24,14 +24,15 @@ export interface WhyParts {
   readonly gates: Gates;
   readonly workers: Workers;
   readonly stats: Stats;
+  /** Failures, audits and locks are in another store. */
+  readonly isLedgerElsewhere: boolean;
 }
 
 /** Of the jobs in its way, so many are named. */
 const NAMED = 5;
 const RATE_OF_MS = 10 * 60_000;
-const LINES_PAGE = 500;
-/** Lines come by group: of very many, the one that is looked for may not be found in this time. */
-const LOOK_MS = 500;
+/** Asked for to hear whether there is an answer. */
+const ANY_RECORD = "holdfast/why";
 
 export async function whyNot(parts: WhyParts, id: string): Promise<WhyView> {
   if (typeof id !== "string" || id === "") {
@@ -51,8 +52,8 @@ async function reasonsOf(
   host: ExtensionHost,
   job: StoredJob,
 ): Promise<readonly Reason[]> {
-  if (job.status === "processing") return [because.leased(job)];
-  if (job.status !== "queued") return [because.finished(job)];
+  if (job.status === "processing") return [because.leased(job), ...(await ledgerOf(parts, host))];
+  if (job.status !== "queued") return [because.finished(job), ...(await ledgerOf(parts, host))];
   const { queue, group } = job;
   const place = { queue, ...(group !== "" && { group }) };
   const [now, lines, gates, fleet] = await Promise.all([
@@ -72,25 +73,28 @@ async function reasonsOf(
   ];
 }
 
+/** No job waits for a ledger for long; but what should be there of it may wait. */
+async function ledgerOf(
+  { isLedgerElsewhere }: WhyParts,
+  { lastingRecords }: ExtensionHost,
+): Promise<Reason[]> {
+  if (!isLedgerElsewhere) return [];
+  try {
+    await lastingRecords((records) => records.read([ANY_RECORD]));
+    return [];
+  } catch (error) {
+    return [because.ledgerAway(error)];
+  }
+}
+
 interface Lines {
   readonly queue: QueueState | null;
   readonly line: LineState | null;
 }
 
-async function linesOf(
-  { lines, runtime }: ExtensionHost,
-  queue: string,
-  group: string,
-): Promise<Lines> {
-  const until = runtime.monotonic() + LOOK_MS;
-  for (let cursor: string | null = null; ;) {
-    const page = await lines.lines(queue, { limit: LINES_PAGE, cursor });
-    const line = page.lines.find((one) => one.group === group) ?? null;
-    cursor = page.nextCursor;
-    if (line !== null || cursor === null || runtime.monotonic() > until) {
-      return { queue: page.queue, line };
-    }
-  }
+async function linesOf({ lines }: ExtensionHost, queue: string, group: string): Promise<Lines> {
+  const page = await lines.lines(queue, { limit: 1, from: group });
+  return { queue: page.queue, line: page.lines.find((one) => one.group === group) ?? null };
 }
 
 /** Holds of gates are told by the gates themselves, which know more. */

@@ -7,6 +7,7 @@ import type {
   Progress,
   StoredJob,
 } from "../../core/job.ts";
+import { givenPriority } from "../../core/aging.ts";
 import { expiryOf, ownMeta } from "../../core/expiry.ts";
 import { decodeJson } from "../../core/json-text.ts";
 
@@ -90,7 +91,7 @@ export function jobListing(job: JobSummary): JobListing {
     queue: job.queue,
     group: job.group || null,
     status: job.status,
-    priority: job.priority,
+    priority: givenPriority(job),
     payload: decodeJson(job.payload),
     result: job.result === null ? null : decodeJson(job.result),
     resultDropped: job.resultDropped,

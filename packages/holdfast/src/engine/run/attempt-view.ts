@@ -1,4 +1,5 @@
 /** An attempt as extensions and middleware see it. Made only where one of them looks. */
+import { givenPriority } from "../../core/aging.ts";
 import type { JobContract } from "../../core/contract.ts";
 import type { AttemptView } from "../extension.ts";
 import type { Attempt } from "./attempt.ts";
@@ -22,7 +23,7 @@ export class ViewedAttempt extends AttemptFacts implements AttemptView {
     return this.#attempt.job.payload;
   }
   get priority(): number {
-    return this.#attempt.job.priority;
+    return givenPriority(this.#attempt.job);
   }
   get worker(): string {
     return this.#attempt.worker;

@@ -6,7 +6,7 @@ import {
   type LimitChange,
   type LineState,
 } from "../../core/line.ts";
-import type { LinesPage } from "../../core/store.ts";
+import type { LinesPage, LinesRequest } from "../../core/store.ts";
 import { instantAfter } from "./clock.ts";
 import { holdsInForce } from "./gates.ts";
 import { copies } from "./snapshot.ts";
@@ -69,18 +69,15 @@ function wakeIfReady(state: MemoryState, queue: MemoryQueue): void {
   if (queue.ready > 0) state.wakeups.queue(queue.name);
 }
 
-export function lines(
-  state: MemoryState,
-  name: string,
-  page: { readonly limit: number; readonly cursor?: string | null },
-): LinesPage {
+export function lines(state: MemoryState, name: string, page: LinesRequest): LinesPage {
   const now = state.clock.now();
   const queue = state.queues.get(name);
   const after = typeof page.cursor === "string" ? groupOf(page.cursor) : null;
   if (queue === undefined) return { queue: null, lines: [], nextCursor: null };
   moveDue(state, queue, { now });
   const shown = [...queue.lines.values()]
-    .filter((line) => (after === null || line.group > after) && isWorthShowing(line, now))
+    .filter(({ group }) => (after === null ? group >= (page.from ?? "") : group > after))
+    .filter((line) => isWorthShowing(line, now))
     .sort((a, b) => (a.group < b.group ? -1 : 1));
   const onPage = shown.slice(0, Math.max(0, page.limit));
   const last = onPage.at(-1);

@@ -1,7 +1,7 @@
 /** The lines of a queue, for people. */
 import { InvalidCursorError } from "../../core/errors.ts";
 import { COUNTED_TO, type Hold, type LineState } from "../../core/line.ts";
-import type { LinesPage } from "../../core/store.ts";
+import type { LinesPage, LinesRequest } from "../../core/store.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { countReady } from "./packs/fresh.ts";
@@ -14,18 +14,14 @@ import { inOrder, LINE_ORDER, lineStages } from "./placement.ts";
 
 const MOVE_AT_MOST = 1_000;
 
-export interface LinesRequest {
-  readonly limit: number;
-  readonly cursor?: string | null;
-}
-
 export async function lines(db: Database, name: string, page: LinesRequest): Promise<LinesPage> {
   const after = page.cursor == null ? null : groupOf(page.cursor);
   const [[queue], now] = await Promise.all([findQueues(db, [name]), db.now()]);
   if (queue === undefined) return { queue: null, lines: [], nextCursor: null };
   await Promise.all([moveDue(db, name, { now, atMost: MOVE_AT_MOST }), db.options.clearing.done()]);
   const limit = Math.max(0, page.limit);
-  const shown = limit === 0 ? [] : await groupsOf(db, queue, { now, after, limit });
+  const shown =
+    limit === 0 ? [] : await groupsOf(db, queue, { now, after, limit, from: page.from ?? "" });
   const onPage = shown.slice(0, limit);
   const states = onPage.map((line) => lineState(db, name, { ...line, now }));
   const last = onPage.at(-1)?.group;
@@ -53,9 +49,11 @@ interface ShownLine {
 async function groupsOf(
   db: Database,
   { _id: queue }: QueueDocument,
-  { now, after, limit }: { now: number; after: string | null; limit: number },
+  look: { now: number; after: string | null; limit: number; from: string },
 ): Promise<ShownLine[]> {
-  const range = after === null ? {} : { group: { $gt: after } };
+  const { now, after, limit, from } = look;
+  const begun = from === "" ? {} : { group: { $gte: from } };
+  const range = after === null ? begun : { group: { $gt: after } };
   const first = [{ $sort: { _id: 1 } }, { $limit: limit + 1 }];
   const inForce = { $elemMatch: { $or: [{ until: null }, { until: { $gt: now } }] } };
   const exists = { $exists: true };
@@ -73,7 +71,9 @@ async function groupsOf(
       },
     ),
   ]);
-  const active = [...running.keys()].filter((group) => after === null || byBytes(group, after) > 0);
+  const isInside = (group: string) =>
+    after === null ? byBytes(group, from) >= 0 : byBytes(group, after) > 0;
+  const active = [...running.keys()].filter(isInside);
   const groups = new Set([...waiting.map(({ _id }) => _id), ...active]);
   for (const { group } of settings) groups.add(group);
   const sorted = [...groups].sort(byBytes).slice(0, limit + 1);

@@ -1,7 +1,7 @@
 /** The lines of a queue, for people. */
 import { InvalidCursorError } from "../../core/errors.ts";
 import { COUNTED_TO, type Hold, type LineState, type QueueState } from "../../core/line.ts";
-import type { LinesPage } from "../../core/store.ts";
+import type { LinesPage, LinesRequest } from "../../core/store.ts";
 import type { Database, Row } from "./database.ts";
 import { clockUs, msOf } from "./clock.ts";
 import { moveDue } from "./move-due.ts";
@@ -50,11 +50,6 @@ const LOOK = `
     SELECT 1 FROM holdfast.delayed d WHERE d.q = $2 AND d.run_at <= n.us / 1000)
   FROM (SELECT ${clockUs("$1::bigint")} AS us OFFSET 0) n`;
 
-export interface LinesRequest {
-  readonly limit: number;
-  readonly cursor?: string | null;
-}
-
 export async function lines(
   { db, queues }: { readonly db: Database; readonly queues: QueueBook },
   name: string,
@@ -75,7 +70,7 @@ export async function lines(
   const queue = queueState(name, row);
   if (page.limit <= 0) return { queue, lines: [], nextCursor: null };
   // The smallest text behind a group is the group and the smallest character that text may hold.
-  const from = after === null ? "" : `${after}\u0001`;
+  const from = after === null ? (page.from ?? "") : `${after}\u0001`;
   const rows = await db.rows(LINES, [q, now, from, page.limit]);
   const shown = rows.slice(0, page.limit).map((line) => lineState(name, line));
   const last = rows.length > page.limit ? shown.at(-1) : undefined;

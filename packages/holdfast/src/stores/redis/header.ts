@@ -15,6 +15,7 @@ export const FLAGS = {
   leaseSpent: 4,
   key: 128,
   endsKey: 256,
+  widePriority: 1024,
 } as const;
 /** What moves comes first. */
 export const MOVING_SIZE = 78;
@@ -60,7 +61,7 @@ export function readHeader(packed: Buffer): Header {
     resultDropped: (flags & FLAGS.resultDropped) !== 0,
     cancelAsked: (flags & FLAGS.cancelAsked) !== 0,
     leaseSpent: (flags & FLAGS.leaseSpent) !== 0,
-    priority: packed.readUInt16LE(AT.priority),
+    priority: readPriority(packed, AT.priority, (flags & FLAGS.widePriority) !== 0 ? end : null),
     attempts: packed.readUInt32LE(AT.attempts),
     maxAttempts: packed.readUInt32LE(AT.maxAttempts),
     crashes: packed.readUInt32LE(AT.crashes),
@@ -79,6 +80,12 @@ export function readHeader(packed: Buffer): Header {
     key: (flags & FLAGS.key) !== 0 ? key : null,
     keyLifetime: (flags & FLAGS.key) !== 0 ? lifetimeIn(packed, flags) : null,
   };
+}
+
+/** Of more than sixteen bits the upper ones stand in front of `wideEnd`, at the end of the texts. */
+export function readPriority(packed: Buffer, at: number, wideEnd: number | null): number {
+  const low = packed.readUInt16LE(at);
+  return wideEnd === null ? low : low + 65_536 * packed.readUInt16LE(wideEnd - 2);
 }
 
 function lifetimeIn(packed: Buffer, flags: number): KeyLifetime {

@@ -6,7 +6,7 @@
 import type { Step } from "../../core/job.ts";
 import type { LeasedJob } from "../../core/store.ts";
 import { readBody } from "./body.ts";
-import { AT, FLAGS, type HeaderTexts, MOVING_SIZE, readTexts } from "./header.ts";
+import { AT, FLAGS, type HeaderTexts, MOVING_SIZE, readPriority, readTexts } from "./header.ts";
 
 /** What most jobs do not have. */
 export interface More {
@@ -42,6 +42,7 @@ export function readLeasedJobs({
   texts,
 }: LeasedTexts): LeasedJob[] {
   const attempts = moving.map(readAttempt);
+  const wide = moving.map((one) => (one.readUInt16LE(AT.flags) & FLAGS.widePriority) !== 0);
   const jobs: LeasedJob[] = [];
   let nextLong = 0;
   for (const text of texts) {
@@ -51,7 +52,8 @@ export function readLeasedJobs({
       const bodyAt = staysAt + text.readUInt32LE(at + IN_TEXT.staysSize);
       const end = bodyAt + text.readUInt32LE(at + IN_TEXT.bodySize);
       const body = end > bodyAt ? text.toString("utf8", bodyAt, end) : longBodies[nextLong++];
-      const attempt = attempts[text.readUInt16LE(at + IN_TEXT.moving) - 1];
+      const number = text.readUInt16LE(at + IN_TEXT.moving) - 1;
+      const attempt = attempts[number];
       if (attempt === undefined || body === undefined)
         throw new Error("a lease answered too little");
       names = namesIn(text, { from: staysAt + STAYS.texts, to: bodyAt }, names);
@@ -67,7 +69,7 @@ export function readLeasedJobs({
         group: names.group,
         type: names.type,
         tags: names.tags,
-        priority: text.readUInt16LE(staysAt + STAYS.priority),
+        priority: readPriority(text, staysAt + STAYS.priority, wide[number] ? names.end : null),
         checkpoint: has.checkpoint,
         steps: has.steps,
         createdAt: text.readDoubleLE(staysAt + STAYS.createdAt),

@@ -1,18 +1,14 @@
 import { InvalidCursorError } from "../../core/errors.ts";
 import { COUNTED_TO, type Hold, type LineState } from "../../core/line.ts";
-import type { LinesPage } from "../../core/store.ts";
+import type { LinesPage, LinesRequest } from "../../core/store.ts";
 import { optional } from "./args.ts";
 import type { Reply } from "./client-like.ts";
 import { list, number, numberOrNull, rows, text, textOrNull } from "./reply.ts";
 import type { Server } from "./server.ts";
 
-export async function lines(
-  server: Server,
-  name: string,
-  page: { readonly limit: number; readonly cursor?: string | null },
-): Promise<LinesPage> {
+export async function lines(server: Server, name: string, page: LinesRequest): Promise<LinesPage> {
   const after = typeof page.cursor === "string" ? groupOf(page.cursor) : null;
-  const args = [...optional(after), Math.max(0, page.limit)];
+  const args = [...optional(after), Math.max(0, page.limit), page.from ?? ""];
   const reply = list(await server.onQueues("lines", [name], args));
   if (reply.length === 0) return { queue: null, lines: [], nextCursor: null };
   const [nowReply, maxActive, maxPerGroup, maxWaiting, holds, active, isMore, last, ...rest] =

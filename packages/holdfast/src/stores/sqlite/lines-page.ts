@@ -1,7 +1,7 @@
 /** The lines of a queue, for people. */
 import { InvalidCursorError } from "../../core/errors.ts";
 import { COUNTED_TO, type Hold, type LineState } from "../../core/line.ts";
-import type { LinesPage } from "../../core/store.ts";
+import type { LinesPage, LinesRequest } from "../../core/store.ts";
 import type { Connection } from "./connection.ts";
 import { IDLE, type LineRow } from "./line-book.ts";
 import { WHOLE_QUEUE } from "./lines.ts";
@@ -24,11 +24,6 @@ const HEAD = `
   SELECT j.created_at FROM holdfast_ready r CROSS JOIN holdfast_job j ON j.seq = r.seq
   WHERE r.line = ? ORDER BY r.prio, r.seq LIMIT 1`;
 
-export interface LinesRequest {
-  readonly limit: number;
-  readonly cursor?: string | null;
-}
-
 export function lines(
   db: Connection,
   name: string,
@@ -44,7 +39,7 @@ export function lines(
       .map((hold) => ({ ...hold }));
   const active = new Map(db.rows<[number, number]>(ACTIVE).all(queue.q));
   const sql = after === null ? LINES_FROM_START : LINES;
-  const rows = page.limit > 0 ? db.rows<LineRow>(sql).all(queue.q, after ?? "") : [];
+  const rows = page.limit > 0 ? db.rows<LineRow>(sql).all(queue.q, after ?? page.from ?? "") : [];
   const shown: LineState[] = [];
   let last: string | null = null;
   for (const row of rows) {

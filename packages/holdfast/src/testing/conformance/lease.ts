@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { MAX_PLACE } from "../../core/job.ts";
 import { jobOf } from "./looking.ts";
-import { idsOf, insertAll, insertOne, insertSome, newJob, QUEUE, sortedIdsOf } from "./new-job.ts";
+import { adoptOne, idsOf, insertAll, insertOne, insertSome } from "./new-job.ts";
+import { newJob, QUEUE, sortedIdsOf } from "./new-job.ts";
 import { chapter } from "./scenario.ts";
 import { release, retry, settle, snooze } from "./settling.ts";
 import { leaseRequest, take, takeExactly, takeNothing, takeOne, takeOneByOne } from "./take.ts";
@@ -130,6 +132,27 @@ export const lease = chapter("lease", {
     const urgent = await insertOne(store, { priority: 0 });
     const expected = [urgent, first, second, late].map((job) => job?.id);
     assert.deepEqual(idsOf(await takeOneByOne(store, 4)), expected);
+  },
+
+  "places of a queue that ages go far beyond any priority, and come back as they were": async ({
+    store,
+  }) => {
+    const places = [MAX_PLACE, 65_536, 8_191, 65_535, 1_000_000, 70_000];
+    const jobs = places.map((priority) => newJob({ priority, tags: ["aged"] }));
+    await insertAll(store, jobs);
+    const delayed = await insertOne(store, { priority: 200_000, delayMs: LONG_MS });
+    assert.equal((await jobOf(store, delayed)).priority, 200_000);
+    const adopted = await adoptOne(store, { priority: 131_073 });
+    for (const { id, priority } of jobs)
+      assert.equal((await jobOf(store, { id })).priority, priority);
+    const expected = [...jobs, adopted].toSorted((a, b) => a.priority - b.priority);
+    for (const { id, priority } of expected) {
+      const leased = await takeOne(store);
+      assert.deepEqual([leased.id, leased.priority], [id, priority]);
+      await settle(store, leased, retry());
+      const again = await takeOne(store);
+      assert.deepEqual([again.id, again.priority], [id, priority]);
+    }
   },
 
   "one call hands out a line in its order": async ({ store }) => {

@@ -15,6 +15,23 @@ export const lines = chapter("lines", {
     });
   },
 
+  "a page begins with the group that it is asked to begin with": async ({ store }) => {
+    for (const group of ["a", "b", "b2", "ü", ""]) await insertOne(store, { group });
+    const groups = async (from: string, limit = 10) =>
+      (await store.lines(QUEUE, { limit, from })).lines.map(({ group }) => group);
+    assert.deepEqual(await groups(""), ["", "a", "b", "b2", "ü"]);
+    assert.deepEqual(await groups("b"), ["b", "b2", "ü"]);
+    assert.deepEqual(await groups("b1"), ["b2", "ü"]);
+    assert.deepEqual(await groups("ü"), ["ü"]);
+    assert.deepEqual((await groups("b", 1)).slice(0, 1), ["b"]);
+    const first = await store.lines(QUEUE, { limit: 1, from: "b" });
+    const rest = await store.lines(QUEUE, { limit: 10, cursor: first.nextCursor });
+    assert.deepEqual(
+      rest.lines.map(({ group }) => group),
+      ["b2", "ü"],
+    );
+  },
+
   "a plain queue has no holds and no bounds": async ({ store }) => {
     await insertOne(store);
     assert.deepEqual(await queueOf(store), {

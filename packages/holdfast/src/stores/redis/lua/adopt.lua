@@ -26,7 +26,8 @@ local function adopt_one()
   h.group, h.type, h.priority, h.max_attempts = arg(), arg(), number_arg(), number_arg()
   local tags, key = arg(), arg() == '1' and read_key_args() or nil
   if key then h.flags, h.lifetime = key.flags, key.lifetime end
-  h.extra = pack_extra(tags, key and key.key, key and key.hash)
+  h.flags = h.flags + wide_flag(h.priority)
+  h.extra = pack_extra(tags, key and key.key, key and key.hash, h.priority)
   h.status, h.attempts, h.crashes, h.fence = number_arg(), number_arg(), number_arg(), number_arg()
   h.category, h.created_at, h.run_at = number_arg(), number_arg(), number_arg()
   h.started_at, h.finished_at, h.updated_at = number_arg(), number_arg(), now

@@ -15,6 +15,8 @@ local RESULT_DROPPED, CANCEL_ASKED, LEASE_SPENT, HAS_DETAILS = 1, 2, 4, 8
 local HAS_STEPS, HAS_LOGS, HAS_HISTORY, HAS_KEY, ENDS_KEY = 16, 32, 64, 128, 256
 -- Of a lease: the job has crashed before, and its holder has not said yet that it starts.
 local UNSTARTED = 512
+-- Its priority has more than sixteen bits: the upper ones stand at the end of `extra`.
+local WIDE, LOW_BITS = 1024, 65536
 
 local MOVING, MOVING_SIZE = '<BI2BI4I4I4I4dddddddI2', 78
 -- What stays begins with the running number in hexadecimal digits: members of sorted sets begin with it.
@@ -24,9 +26,15 @@ local ALL = MOVING .. 'c14dddI2I2c0I2c0I2c0'
 -- What most jobs do not have (tags, key, hash) is one text, opened only when it is asked for.
 local EXTRA = '<I2c0I2c0I2c0'
 
-local function pack_extra(tags, key, hash)
-  if tags == '' and not key then return '' end
-  return struct.pack(EXTRA, #tags, tags, #(key or ''), key or '', #(hash or ''), hash or '')
+local function pack_extra(tags, key, hash, priority)
+  local is_wide = priority >= LOW_BITS
+  if tags == '' and not key and not is_wide then return '' end
+  local extra = struct.pack(EXTRA, #tags, tags, #(key or ''), key or '', #(hash or ''), hash or '')
+  return is_wide and extra .. struct.pack('<I2', math.floor(priority / LOW_BITS)) or extra
+end
+
+local function wide_flag(priority)
+  return priority >= LOW_BITS and WIDE or 0
 end
 
 local function open_extra(h)
@@ -42,7 +50,7 @@ local function pack_moving(h, worker_size)
 end
 
 local function pack_stays(h)
-  return struct.pack(STAYS, h.created_at, h.run_at, h.lifetime, h.priority, #h.group, h.group,
+  return struct.pack(STAYS, h.created_at, h.run_at, h.lifetime, h.priority % LOW_BITS, #h.group, h.group,
     #h.type, h.type, #h.extra, h.extra)
 end
 
@@ -67,6 +75,9 @@ local function unpack_header(packed)
   local status, flags, category, attempts, max_attempts, crashes, deferrals, updated_at, started_at,
     finished_at, lease_until, fence, settled_fence, updates_order, _, age, created_at, run_at,
     lifetime, priority, group, type_name, extra, worker_at = struct.unpack(ALL, packed)
+  if bit.band(flags, WIDE) ~= 0 then
+    priority = priority + LOW_BITS * struct.unpack('<I2', extra, #extra - 1)
+  end
   return {
     status = status, flags = flags, category = category, attempts = attempts,
     max_attempts = max_attempts, crashes = crashes, deferrals = deferrals, updated_at = updated_at,

@@ -89,7 +89,8 @@ end
 local function dress(shape, key)
   local h = shape.h
   h.flags, h.lifetime = key and key.flags or 0, key and key.lifetime or KEPT
-  h.extra = pack_extra(shape.tags, key and key.key, key and key.hash)
+  h.flags = h.flags + wide_flag(h.priority)
+  h.extra = pack_extra(shape.tags, key and key.key, key and key.hash, h.priority)
   return pack_moving(h, 0), pack_stays(h)
 end
 

@@ -2,16 +2,16 @@
 -- A page of the lines of a queue, by group. Lets due jobs into their lines first.
 --
 -- KEYS     root, queue
--- ARGV     clock, has cursor 0|1, the group after which to begin, how many
+-- ARGV     clock, has cursor 0|1, the group after which to begin, how many, else the group to begin with
 -- returns  {} if the queue is unknown, else { now, maxActive, maxPerGroup, maxWaiting, holds, active,
 --            is there more 0|1, the last group looked at,
 --            group, waiting, active, maxActive, weight, holds, createdAt of the head as text, … }
 -- include: clock header queue ring places
 local q = queue_at(1)
-local has_cursor, after, limit = arg() == '1', arg(), number_arg()
+local has_cursor, after, limit, first = arg() == '1', arg(), number_arg(), arg()
 if not is_made(q) then return {} end
 move_due(q, 1000)
-local from = has_cursor and '(' .. after or '-'
+local from = has_cursor and '(' .. after or '[' .. first
 local groups = redis.call('ZRANGEBYLEX', q.n, from, '+', 'LIMIT', 0, limit + 1)
 local kept = redis.call('HMGET', q.m, 'maxActive', 'maxPerGroup', 'maxWaiting', 'holds')
 local reply = { now, kept[1], kept[2], kept[3], kept[4], redis.call('ZCARD', q.a),

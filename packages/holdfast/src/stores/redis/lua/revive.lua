@@ -21,7 +21,7 @@ local function replace_payload(q, id, h)
   if not (has(h, HAS_KEY) and has_hash) then return end
   open_extra(h)
   h.hash = hash
-  h.extra = pack_extra(h.tags, h.key, hash)
+  h.extra = pack_extra(h.tags, h.key, hash, h.priority)
   local taken = own_key(q, id, h)
   if taken then write_key(q, h.key, taken.expires_at, id, hash) end
 end
