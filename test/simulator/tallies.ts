@@ -38,7 +38,7 @@ export function tallies(tally: Tally, book: Book): Watcher {
       if (result !== "missing") tally.count(`operator: ${verb} ${result}`);
     },
     swapped({ key, value }) {
-      const state = /^holdfast\/gates\/state\/crm/.test(key) ? value : null;
+      const state = key.startsWith("holdfast/gates/state/crm") ? value : null;
       const breaker = state === null ? null : /"state":"(open|half-open)"/.exec(state)?.[1];
       if (breaker) tally.count(`breaker: ${breaker}`);
     },
