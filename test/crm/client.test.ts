@@ -16,8 +16,8 @@ describe("the client of HubSpot", () => {
     },
     heard: () => {},
   };
-  const clientOf = (retry: object = { minMs: 1, maxMs: 30 }) =>
-    new HubSpotClient({ token: double.token, baseUrl: double.url, calls, retry, timeoutMs: 500 });
+  const clientOf = (retry: object = { minMs: 1, maxMs: 30 }, timeoutMs = 20_000) =>
+    new HubSpotClient({ token: double.token, baseUrl: double.url, calls, retry, timeoutMs });
   beforeEach(async () => {
     double = await hubspotDouble();
     cooled = [];
@@ -84,8 +84,8 @@ describe("the client of HubSpot", () => {
 
   it("ends a call that takes too long", async () => {
     double.faults.add({ kind: "slow", ms: 2_000 });
-    const error = await failed(client.account());
-    expect(error.message).toContain("did not answer in 500 ms");
+    const error = await failed(clientOf({}, 300).account());
+    expect(error.message).toContain("did not answer in 300 ms");
     expect(error.isRetryable).toBe(true);
   });
 
