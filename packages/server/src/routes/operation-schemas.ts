@@ -33,6 +33,10 @@ export const operationView = z
     filter: z.record(z.string(), z.unknown()),
     ...{ of: count, done: count, refused: count, missing: count, succeeded: count },
     failedAgain: count,
+    erased: z
+      .strictObject({ entries: count, locks: count })
+      .optional()
+      .meta({ description: "of an erasure: what went besides the jobs" }),
     perSecond: z.number().nullable(),
     by: z.string().nullable(),
     reason: z.string().nullable(),
@@ -65,9 +69,10 @@ export function planAnswer({ hf }: Pick<Call, "hf">, plan: Plan) {
 /** Without the verbs of an operation in this process. */
 export function operationAnswer(operation: OperationView | Operation): OperationView {
   const { id: own, action, state, filter, of, done, refused, missing, succeeded } = operation;
-  const { failedAgain, perSecond, by, reason, plannedAt, startedAt, endedAt } = operation;
+  const { failedAgain, erased, perSecond, by, reason, plannedAt, startedAt, endedAt } = operation;
   return {
     ...{ id: own, action, state, filter, of, done, refused, missing, succeeded, failedAgain },
     ...{ perSecond, by, reason, plannedAt, startedAt, endedAt },
+    ...(erased !== undefined && { erased }),
   };
 }
