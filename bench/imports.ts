@@ -10,9 +10,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { writeXlsx, type CellValue } from "hucre";
-import type { Reading } from "./imports-reader.ts";
 import { machineFacts, warnings } from "./machine.ts";
 import { spreadOf } from "./statistics.ts";
+
+/** What `imports-reader.mjs` prints. */
+interface Reading {
+  readonly rows: number;
+  readonly cpuMs: number;
+  readonly wallMs: number;
+  readonly residentMb: number;
+  /** The longest time for which its loop did not turn. */
+  readonly blockMs: number;
+}
 
 const { values } = parseArgs({
   options: {
@@ -38,7 +47,7 @@ function rowOf(at: number): CellValue[] {
 }
 
 function read(reader: string, file: string): Reading {
-  const program = fileURLToPath(new URL("imports-reader.ts", import.meta.url));
+  const program = fileURLToPath(new URL("imports-reader.mjs", import.meta.url));
   const { stdout, status, stderr } = spawnSync(process.execPath, [program, reader, file], {
     encoding: "utf8",
   });

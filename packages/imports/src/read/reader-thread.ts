@@ -6,7 +6,7 @@ import type { FromReader, ThreadData, ToReader } from "./thread-messages.ts";
 /** Of the thread's own heap: texts and tables are outside of it, and counted by the reader itself. */
 const RESOURCE_LIMITS = {
   maxOldGenerationSizeMb: 128,
-  maxYoungGenerationSizeMb: 8,
+  maxYoungGenerationSizeMb: 3,
   stackSizeMb: 4,
 };
 

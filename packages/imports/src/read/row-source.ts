@@ -22,7 +22,7 @@ export interface RowSource {
 }
 
 /** How many rows, and how much text, are handed on at once. */
-export const BATCH_ROWS = 512;
+export const BATCH_ROWS = 128;
 export const BATCH_CHARACTERS = 256 * 1024;
 /** Of all cells of one row. */
 export const ROW_CHARACTERS = 1024 * 1024;

@@ -13,7 +13,7 @@ export type ToReader =
   | { readonly kind: "more" };
 
 /** How many batches may be under way before the reader waits. */
-export const BATCHES_AHEAD = 3;
+export const BATCHES_AHEAD = 2;
 
 export interface Opened {
   readonly kind: "opened";
