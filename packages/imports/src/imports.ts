@@ -1,6 +1,6 @@
 /** Imports of one Holdfast: files in, jobs out, and a look at what came of them. */
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdir, realpath, rm } from "node:fs/promises";
+import { copyFile, mkdir, realpath, rm, stat } from "node:fs/promises";
 import { extname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
 import {
@@ -115,6 +115,8 @@ export class Imports {
   /** @internal */
   static async open(hf: Holdfast, given: ImportsOptions, openSheet: OpenSheet): Promise<Imports> {
     const options = checkImportsOptions(given);
+    await mkdir(options.inbox, { recursive: true });
+    // Uploads are for this user's eyes; the inbox itself is as the system makes folders.
     await mkdir(uploadsOf(options.inbox), { recursive: true, mode: 0o700 });
     const inbox = await realpath(options.inbox);
     const imports = new Imports(hf, options, { inbox, openSheet });
@@ -150,10 +152,12 @@ export class Imports {
     const fileName = checkFileName(options.fileName ?? path.split(/[\\/]/).at(-1));
     const entry = this.#entryOf(fileName, options);
     const to = join(uploadsOf(this.#inbox), `${randomUUID()}${extname(fileName).toLowerCase()}`);
-    await copyFile(path, to).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
+    const found = await stat(path).catch(() => null);
+    if (found === null || !found.isFile()) {
       throw new ImportRejectedError("missing-file", `there is no file ${path}`);
-    });
+    }
+    if (found.size > this.#options.maxFileBytes) throw this.#tooLarge();
+    await copyFile(path, to);
     return this.#take({ fileName, path: to, sha256: await hashFile(to) }, entry, options);
   }
 
