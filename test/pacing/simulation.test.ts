@@ -4,6 +4,8 @@ import { InvalidOptionError, RetryAfterError } from "holdfast";
 import { testHoldfast } from "holdfast/testing";
 import {
   Pacing,
+  pacingFromEnv,
+  shardsFromEnv,
   SimulationNotFoundError,
   SimulationStateError,
   SimulationTakenError,
@@ -256,6 +258,16 @@ describe("a simulation", () => {
     expect(counters["notes_scheduled"]! + counters["activities_thinned"]!).toBe(1_200);
     const told = lines.filter(({ message }) => message === "activity thinning applied");
     expect(told.length > 0).toBe(thinning.length > 0);
+  });
+
+  it("takes shards from the environment, and refuses what is none", () => {
+    expect(pacingFromEnv({ SIMCRM_QUEUE_SHARDS: "8" })).toEqual({ shards: 8 });
+    expect(pacingFromEnv({})).toEqual({});
+    expect(shardsFromEnv({ SIMCRM_SHARD_INDEX: "3" })).toEqual([3]);
+    expect(shardsFromEnv({ HOLDFAST_SHARD_INDEX: "0,2", SIMCRM_SHARD_INDEX: "3" })).toEqual([0, 2]);
+    expect(shardsFromEnv({})).toBe("all");
+    expect(() => shardsFromEnv({ SIMCRM_SHARD_INDEX: "one" })).toThrow("SIMCRM_SHARD_INDEX");
+    expect(() => pacingFromEnv({ SIMCRM_QUEUE_SHARDS: "0" })).toThrow("SIMCRM_QUEUE_SHARDS");
   });
 
   it("answers the same for the same plan, and refuses another under its id", async () => {
