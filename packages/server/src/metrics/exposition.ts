@@ -1,4 +1,5 @@
 /** The text format of Prometheus, 0.0.4. */
+import { InvalidOptionError } from "holdfast";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -17,6 +18,11 @@ export interface Family {
 }
 
 export function exposition(families: readonly Family[]): string {
+  if (!Array.isArray(families)) {
+    throw new InvalidOptionError(
+      "exposition takes a list of families: [{ name, help, type, samples }]",
+    );
+  }
   return families.map(familyText).join("");
 }
 
