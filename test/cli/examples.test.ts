@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../packages/cli/src/commands/all-commands.ts";
 import type { Holdfast } from "../../packages/holdfast/src/index.ts";
 import { Tokens } from "../../packages/server/src/index.ts";
+import { serverUrl } from "../servers/server-desk.ts";
 import { FINGERPRINT, holdfastOn, makeSeed, useSeed } from "./seeded-store.ts";
 import { Terminal } from "./terminal.ts";
 
@@ -35,6 +36,7 @@ async function operationIn(hf: Holdfast, isPaused: boolean): Promise<string> {
 const FILL_IN: Readonly<Record<string, (hf: Holdfast, command: string) => Promise<string>>> = {
   fingerprint: async () => FINGERPRINT,
   empty: async () => "empty",
+  redis: () => serverUrl("redis"),
   worker: async (hf) => (await hf.work({ queues: ["elsewhere"] })).id,
   async token(hf) {
     const given = { role: "viewer", queues: null, name: "t", createdBy: "ann" } as const;

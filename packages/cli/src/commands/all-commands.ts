@@ -11,6 +11,7 @@ import { doctor } from "./doctor.ts";
 import { enqueue } from "./enqueue.ts";
 import { erase } from "./erase.ts";
 import { gatesForce, gatesList, gatesRemove, gatesSet } from "./gates.ts";
+import { importFrom } from "./import-from/import-from.ts";
 import { init } from "./init.ts";
 import { job, jobs } from "./jobs.ts";
 import { audit, failuresList, failuresPrune } from "./ledger.ts";
@@ -68,7 +69,7 @@ export const COMMANDS: readonly Command[] = [
   ...[schedulesSet, schedulesRemove, schedulesPreview],
   ...[gatesList, gatesSet, gatesForce, gatesRemove, locksList, locksRelease, stats],
   ...[tokensList, tokensCreate, tokensRemove],
-  ...[top, doctor, migrateStatus, migrateUp, migrateSql, move, bench],
+  ...[top, doctor, migrateStatus, migrateUp, migrateSql, move, importFrom, bench],
   makeCompletion(
     () => COMMANDS,
     () => GLOBAL_OPTIONS,
