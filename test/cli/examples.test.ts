@@ -8,6 +8,7 @@ import { hubspotDouble } from "../../packages/crm/src/double/index.ts";
 import type { Holdfast } from "../../packages/holdfast/src/index.ts";
 import { Pacing } from "../../packages/pacing/src/index.ts";
 import { Tokens } from "../../packages/server/src/index.ts";
+import { serverUrl } from "../servers/server-desk.ts";
 import { FINGERPRINT, holdfastOn, makeSeed, useSeed } from "./seeded-store.ts";
 import { Terminal } from "./terminal.ts";
 
@@ -44,6 +45,7 @@ const FILL_IN: Readonly<
   },
   fingerprint: async () => FINGERPRINT,
   empty: async () => "empty",
+  redis: () => serverUrl("redis"),
   worker: async (hf) => (await hf.work({ queues: ["elsewhere"] })).id,
   async token(hf) {
     const given = { role: "viewer", queues: null, name: "t", createdBy: "ann" } as const;

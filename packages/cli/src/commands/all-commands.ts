@@ -13,6 +13,7 @@ import { enqueue } from "./enqueue.ts";
 import { erase } from "./erase.ts";
 import { gatesForce, gatesList, gatesRemove, gatesSet } from "./gates.ts";
 import { importFile } from "./import-file.ts";
+import { importFrom } from "./import-from/import-from.ts";
 import { init } from "./init.ts";
 import { job, jobs } from "./jobs.ts";
 import { audit, failuresList, failuresPrune } from "./ledger.ts";
@@ -75,7 +76,7 @@ export const COMMANDS: readonly Command[] = [
   ...[simList, simStart, simShow, simSegments, simPause, simResume, simAbort],
   ...[tokensList, tokensCreate, tokensRemove],
   ...[crmCheck, crmEnsure],
-  ...[top, doctor, migrateStatus, migrateUp, migrateSql, move, bench],
+  ...[top, doctor, migrateStatus, migrateUp, migrateSql, move, importFrom, bench],
   makeCompletion(
     () => COMMANDS,
     () => GLOBAL_OPTIONS,
