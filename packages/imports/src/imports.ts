@@ -3,15 +3,9 @@ import { randomUUID } from "node:crypto";
 import { copyFile, mkdir, realpath, rm, stat } from "node:fs/promises";
 import { extname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
-import {
-  DuplicateJobError,
-  type Holdfast,
-  type JobListing,
-  type JobStatus,
-  type Progress,
-} from "holdfast";
+import { DuplicateJobError, type Holdfast } from "holdfast";
 import { columnsOf } from "./columns.ts";
-import type { ImportDefinition } from "./define-import.ts";
+import { JOB_TYPE_PREFIX, type ImportDefinition } from "./define-import.ts";
 import { errorCsv } from "./error-csv.ts";
 import { ImportNotFoundError, ImportRejectedError } from "./errors.ts";
 import { checkBeginning, checkFileName, findInInbox, hashFile, uploadsOf } from "./files/inbox.ts";
@@ -27,9 +21,9 @@ import {
   type CheckedOptions,
   type ImportsOptions,
 } from "./imports-options.ts";
+import { viewOf, type ImportsPage, type ImportView } from "./import-view.ts";
 import { Manifest, type ManifestEntry } from "./manifest/manifest.ts";
 import { checkOptions, nearestName } from "./option-checks.ts";
-import { JOB_TYPE_PREFIX } from "./define-import.ts";
 import type { RowError } from "./targets/target.ts";
 import { Turns } from "./turns.ts";
 
@@ -54,28 +48,6 @@ export interface ImportReceipt {
   readonly type: string;
   readonly file: string;
   readonly dryRun: boolean;
-}
-
-export interface ImportView {
-  readonly id: string;
-  readonly type: string;
-  readonly file: string;
-  readonly dryRun: boolean;
-  readonly status: JobStatus;
-  readonly progress: Progress | null;
-  /** Once it has succeeded. */
-  readonly summary: ImportSummary | null;
-  /** Of the last attempt that failed. */
-  readonly error: string | null;
-  readonly attempts: number;
-  readonly createdAt: Date;
-  readonly startedAt: Date | null;
-  readonly finishedAt: Date | null;
-}
-
-export interface ImportsPage {
-  readonly imports: readonly ImportView[];
-  readonly nextCursor: string | null;
 }
 
 const SWEEP_MS = 3_600_000;
@@ -417,18 +389,4 @@ function readFlag(fields: ReadonlyMap<string, string>): boolean {
     "multipart",
     "beside the file there may be a field dryRun, which is true or false, and no other",
   );
-}
-
-function viewOf(job: JobListing): ImportView {
-  const payload = Object(job.payload) as Partial<ImportPayload>;
-  return {
-    ...{ id: job.id, type: job.type.slice(JOB_TYPE_PREFIX.length), status: job.status },
-    file: payload.fileName ?? String(payload.filePath ?? ""),
-    dryRun: payload.dryRun === true,
-    progress: job.progress,
-    summary: job.status === "succeeded" ? (job.result as ImportSummary | null) : null,
-    error: job.error?.message ?? job.reason,
-    ...{ attempts: job.attempts, createdAt: job.createdAt },
-    ...{ startedAt: job.startedAt, finishedAt: job.finishedAt },
-  };
 }
