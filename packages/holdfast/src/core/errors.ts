@@ -3,7 +3,6 @@
  * contain a payload. `docs/reference/errors.md` lists exactly these; a test keeps the two equal.
  */
 import type { JobStatus } from "./job.ts";
-import { cleanText } from "./text.ts";
 
 interface ErrorDetails {
   readonly cause?: unknown;
@@ -120,11 +119,6 @@ export class KeyBusyError extends HoldfastError {
 
 export class JobNotFoundError extends HoldfastError {
   readonly code = "HOLDFAST_JOB_NOT_FOUND";
-}
-
-/** The same words wherever a job is looked for and is not there. */
-export function jobNotFound(id: string): JobNotFoundError {
-  return new JobNotFoundError(`there is no job ${cleanText(id, 64)}: was it removed or pruned?`);
 }
 
 export class OperationNotFoundError extends HoldfastError {

@@ -1,6 +1,7 @@
 /** Why a job is not running: every reason that holds now, the most decisive first. It asks, and changes nothing. */
 import { DEFAULT_MAX_CRASHES } from "../../core/contract.ts";
-import { InvalidOptionError, jobNotFound } from "../../core/errors.ts";
+import { InvalidOptionError } from "../../core/errors.ts";
+import { jobNotFound } from "../../core/job-not-found.ts";
 import type { StoredJob } from "../../core/job.ts";
 import { COUNTED_TO, type LineState, type QueueState } from "../../core/line.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";

@@ -3,7 +3,8 @@
  * What changed something is noted in the ledger, where there is one.
  */
 import { MAX_ATTEMPTS } from "../../core/backoff.ts";
-import { InvalidCursorError, InvalidOptionError, jobNotFound } from "../../core/errors.ts";
+import { InvalidCursorError, InvalidOptionError } from "../../core/errors.ts";
+import { jobNotFound } from "../../core/job-not-found.ts";
 import type { StoredJob } from "../../core/job.ts";
 import type { AuditBody } from "../../core/ledger.ts";
 import type { LimitChange } from "../../core/line.ts";

@@ -2,7 +2,8 @@
  * Waits for jobs to finish: hints make it quick, looking makes it sure. A hint or a new waiter asks for the
  * jobs it is about; only the look that comes by itself asks for all.
  */
-import { InvalidOptionError, jobNotFound, WaitTimeoutError } from "../../core/errors.ts";
+import { InvalidOptionError, WaitTimeoutError } from "../../core/errors.ts";
+import { jobNotFound } from "../../core/job-not-found.ts";
 import { BATCH_ITEMS } from "../../core/job.ts";
 import { checkOptions, checkWhole, MAX_DURATION_MS } from "../../core/option-checks.ts";
 import type { JobRef, Store } from "../../core/store.ts";
