@@ -14,7 +14,7 @@ import { FAULTS, QUEUE, TYPE } from "./failing-jobs.ts";
 import { makePlace, openPlace, PLACES, type PlaceName } from "./places.ts";
 import { Processes } from "./processes.ts";
 
-const STORES = inTier<readonly PlaceName[]>({ daily: ["sqlite", "postgres"], full: PLACES });
+const STORES = inTier<readonly PlaceName[]>({ daily: ["sqlite"], full: PLACES });
 const JOBS = inTier({ daily: 300, full: 2_000 });
 const SHARE = inTier({ daily: 10, full: 50 });
 const PACED = inTier({ daily: { jobs: 60, perSecond: 20 }, full: { jobs: 720, perSecond: 60 } });

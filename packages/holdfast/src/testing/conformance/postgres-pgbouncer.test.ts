@@ -3,9 +3,13 @@ import { startPgbouncer } from "../../../../../test/servers/pgbouncer.ts";
 import { postgresPlace, postgresSchema } from "../../../../../test/servers/postgres-place.ts";
 import type { PostgresSchema } from "../../../../../test/servers/postgres-place.ts";
 import { serverUrl, type TestServer } from "../../../../../test/servers/server-desk.ts";
+import { onlyInFull, TIER } from "../../../../../test/runner/tier.ts";
 import { storeConformance } from "./index.ts";
 
-describe("the PostgreSQL store through pgbouncer in transaction mode", () => {
+const inFull = TIER === "full" ? describe : () => {};
+if (TIER !== "full") it("the PostgreSQL store passes its suite through pgbouncer", onlyInFull);
+
+inFull("the PostgreSQL store through pgbouncer in transaction mode", () => {
   let bouncer: TestServer;
   let schema: PostgresSchema;
   beforeAll(async () => {
