@@ -23,11 +23,11 @@ const PACKAGE = new URL("../../packages/holdfast/package.json", import.meta.url)
 const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-test-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const DURABLE = [
+const DURABLE: (readonly [store: string, words: RegExp])[] = [
   ["postgres", /fsync on, synchronous_commit on/],
   ["redis", /appendonly yes, appendfsync everysec/],
   ["mongodb", /journal on, default write concern .*majority/],
-] as const;
+];
 
 it.each(inTier({ daily: DURABLE.slice(0, 1), full: DURABLE }))(
   "on %s, the raw loop and Holdfast take jobs in and run them, and none is lost",
