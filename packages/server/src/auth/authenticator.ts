@@ -130,7 +130,12 @@ function callerOf(token: TokenRecord, via: Caller["via"]): Caller {
 }
 
 function unauthenticated(): HttpError {
-  return new HttpError(401, "unauthenticated", "send a token: authorization: Bearer hf_…", {
-    headers: { "www-authenticate": "Bearer" },
-  });
+  return new HttpError(
+    401,
+    "unauthenticated",
+    "send a token in the header Authorization, as a bearer",
+    {
+      headers: { "www-authenticate": "Bearer" },
+    },
+  );
 }
