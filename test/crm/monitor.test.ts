@@ -13,6 +13,7 @@ import { sqliteStore } from "holdfast/sqlite";
 import { onlyInFull } from "../runner/tier.ts";
 import { postgresSchema } from "../servers/postgres-place.ts";
 import { checkCycles } from "../../packages/crm/src/sync/cycle-options.ts";
+import { runCycle } from "../../packages/crm/src/sync/run-cycle.ts";
 import { crmWorld, PAYLOADS } from "./crm-world.ts";
 
 const quiet = () => {};
@@ -131,6 +132,16 @@ describe("a sync is seen", () => {
 });
 
 describe("a sync in cycles", () => {
+  it("ends a cycle whose jobs are held, and leaves them to the next one", async () => {
+    const hf = new Holdfast({ store: memoryStore(), logger });
+    hf.handle("x", () => {});
+    await hf.enqueue("x", null, { queue: "held" });
+    await hf.pause("held");
+    const { signal } = new AbortController();
+    expect(await runCycle(hf, { queue: "held", jobs: 4, signal })).toEqual({ ran: 0, failed: 0 });
+    await hf.close();
+  });
+
   it("ensures after 15 s, begins after 30 s, comes every 2 minutes, takes 20 jobs: unless told otherwise", () => {
     expect(checkCycles(true)).toEqual({
       ...{ ensureAfterMs: 15_000, startAfterMs: 30_000, everyMs: 120_000, jobs: 20 },

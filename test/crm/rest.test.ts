@@ -72,5 +72,10 @@ describe("a sync of a REST target", () => {
     expect(() => defineSync({ name: "desk", operations, client, enable: ["y"] })).toThrow(/"y"/);
     expect(() => defineSync({ name: "desk", operations, clint: 1 } as never)).toThrow(/client/);
     expect(() => restSync({ name: "desk", baseUrl: "ftp://x" })).toThrow(/baseUrl/);
+    const hidden = ["https://me:hunter2@crm.example.com", "https://crm.example.com?k=hunter2"];
+    for (const address of hidden) {
+      const define = () => restSync({ name: "desk", baseUrl: address });
+      expect(define).toThrow(/^(?!.*hunter2).*give credentials as token/);
+    }
   });
 });

@@ -6,9 +6,10 @@ export async function loadPart<Module>(entry: string): Promise<Module> {
   try {
     return (await import(entry)) as Module;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
     const name = entry.split("/").slice(0, 2).join("/");
+    // A package that is there, and lacks one of its own, is not helped by installing it.
+    if (code !== "ERR_MODULE_NOT_FOUND" || !message.includes(`'${name}'`)) throw error;
     throw new CliError(ExitCode.failed, `this needs the package ${name}: npm install ${name}`);
   }
 }

@@ -45,9 +45,8 @@ export const SERVER = "@holdfast/server";
 
 /** The endpoints of the systems that people come from, set as their own variables say. */
 export async function classicMount(values: SettingValues): Promise<unknown> {
-  const module = (await import(`${SERVER}/classic`)) as {
-    classic(options: Readonly<Record<string, unknown>>): unknown;
-  };
+  type Module = { classic(options: Readonly<Record<string, unknown>>): unknown };
+  const module = await loadPart<Module>(`${SERVER}/classic`);
   const { queues, classicAnonymous, deadRetentionDays, resilient } = values;
   return module.classic({
     ...(queues !== undefined && { queue: queues[0] }),

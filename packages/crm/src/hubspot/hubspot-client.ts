@@ -221,7 +221,8 @@ function checkToken(token: unknown): string {
 
 function checkUrl(text: unknown): string {
   const url = typeof text === "string" ? URL.parse(text) : null;
-  if (url && /^https?:$/.test(url.protocol) && url.username === "") return url.href;
+  const isPlain = url !== null && url.username + url.password === "";
+  if (isPlain && /^https?:$/.test(url.protocol)) return url.href;
   throw new InvalidOptionError("baseUrl is an address such as https://api.hubapi.com");
 }
 

@@ -52,7 +52,8 @@ export class HubSpotError extends HoldfastError {
       "requiredGranularScopes",
       "requiredScopes",
     ]);
-    this.isRetryable = status === null || status === 429 || status >= 500 || status === 423;
+    const isLater = status === 423 || status === 429 || status === 477;
+    this.isRetryable = status === null || isLater || status >= 500;
   }
 }
 
@@ -74,8 +75,10 @@ export function classifyHubSpot(error: unknown): Partial<Classification> | undef
     return { category: "rate_limit", permanent: false, retryAfterMs: retryAfterMs ?? 10_000 };
   }
   if (isAuthError(error)) return { category: "auth", permanent: true };
-  // The account is being moved, or the record is in use: later.
-  if (status === 423 || status === 477) return { category: "network", permanent: false };
+  // The account is being moved, for up to a day: at the time that it names, or the retries would be over before.
+  if (status === 477) return { category: "network", permanent: false, retryAfterMs };
+  // The record is in use.
+  if (status === 423) return { category: "network", permanent: false };
   if (status === null) return undefined;
   if (status === 404 || status === 408 || status === 409 || status === 425) return undefined;
   if (status >= 400 && status < 500) return { category: "validation", permanent: true };

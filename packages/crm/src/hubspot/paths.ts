@@ -2,6 +2,8 @@
  * The paths of HubSpot's API, in one place: versions are dates, and a new one changes one constant. The path of
  * associations is that of the version before with the date in its place; it was not tried on a live portal.
  */
+import { InvalidOptionError } from "holdfast";
+
 export const HUBSPOT_URL = "https://api.hubapi.com";
 export const HUBSPOT_VERSION = "2026-09";
 
@@ -18,7 +20,7 @@ export class Paths {
   }
 
   objects(object: HubSpotObject, ...rest: readonly string[]): string {
-    return ["/crm/objects", this.#version, object, ...rest.map(encodeURIComponent)].join("/");
+    return ["/crm/objects", this.#version, object, ...rest.map(step)].join("/");
   }
 
   batch(object: HubSpotObject, word: "upsert" | "read" | "update" | "archive"): string {
@@ -38,10 +40,16 @@ export class Paths {
   }
 
   properties(object: HubSpotObject, ...rest: readonly string[]): string {
-    return ["/crm/properties", this.#version, object, ...rest.map(encodeURIComponent)].join("/");
+    return ["/crm/properties", this.#version, object, ...rest.map(step)].join("/");
   }
 
   account(): string {
     return `/account-info/${this.#version}/details`;
   }
+}
+
+/** Dots are left as they are by the encoding, and an address takes them for a way up: to another call. */
+function step(id: string): string {
+  if (typeof id === "string" && !/^\.{0,2}$/.test(id)) return encodeURIComponent(id);
+  throw new InvalidOptionError("an id of HubSpot is a text, and no dots alone");
 }

@@ -62,14 +62,16 @@ export async function request(settings: RequestSettings, asked: HubSpotRequest):
 function waitOf(error: HubSpotError, tried: number, retry: RetryInCall): number | null {
   const { retries, minMs, maxMs, factor } = retry;
   if (tried >= retries || error.policy === "DAILY") return null;
+  const usual = Math.min(minMs * factor ** tried, maxMs);
   const named = error.retryAfterMs;
-  if (named !== null) return named > maxMs ? null : named;
-  return Math.min(minMs * factor ** tried, maxMs);
+  if (named === null) return usual;
+  // Never sooner than named; and a 0 that is named again and again is no invitation to hurry.
+  return named > maxMs ? null : Math.max(named, usual);
 }
 
-/** The job comes back at a time, in any case. */
+/** The job comes back at a time, in any case; at once is none, after so many tries. */
 function withTime(error: HubSpotError): HubSpotError {
-  if (error.retryAfterMs !== null) return error;
+  if (error.retryAfterMs !== null && error.retryAfterMs > 0) return error;
   const { message, status, category, correlationId, policy, complaints } = error;
   const details = { status, category, correlationId, policy, complaints };
   return new HubSpotError(message, { ...details, retryAfterMs: unnamedMs(policy) });

@@ -68,7 +68,10 @@ function matched(part: readonly Traced[], { results = [], errors = [] }: Reply):
       const record = { id, properties, createdAt, updatedAt, isNew: found.new === true };
       return { ok: true, record };
     }
-    const wrong = errors.find((one) => tracesOf(one).includes(trace)) ?? errors[0];
+    // An error that names other inputs is theirs: this one was not answered, which is no refusal.
+    const wrong =
+      errors.find((one) => tracesOf(one).includes(trace)) ??
+      errors.find((one) => tracesOf(one).length === 0);
     return { ok: false, error: inputError(input, wrong) };
   });
 }
@@ -77,6 +80,12 @@ function tracesOf(error: Readonly<Record<string, unknown>>): readonly string[] {
   const { objectWriteTraceId } = Object(error["context"]) as { objectWriteTraceId?: unknown };
   return Array.isArray(objectWriteTraceId) ? objectWriteTraceId.map(String) : [];
 }
+
+/** What each would be on its own. Any other word is no verdict on the input: it may go another time. */
+const STATUSES: Readonly<Record<string, number>> = {
+  ...{ VALIDATION_ERROR: 400, OBJECT_NOT_FOUND: 404, CONFLICT: 409, MISSING_SCOPES: 403 },
+  ...{ RATE_LIMIT: 429, RATE_LIMITS: 429, RATELIMIT_EXCEEDED: 429 },
+};
 
 /** One input of a 207. */
 function inputError(
@@ -92,7 +101,7 @@ function inputError(
   const message = typeof wrong["message"] === "string" ? wrong["message"].slice(0, 500) : "";
   const complaints = complaintsOf({ errors: wrong["errors"] });
   const about = complaints.map((one) => one.message).join("; ");
-  const status = category === "CONFLICT" ? 409 : 400;
+  const status = STATUSES[category ?? ""] ?? null;
   return new HubSpotError(
     `HubSpot refused one of a batch with ${category ?? "no category"}: ${message}` +
       (about === "" ? "" : ` (${about})`),

@@ -50,6 +50,12 @@ export class RestClient {
     if (!url || !/^https?:$/.test(url.protocol)) {
       throw new InvalidOptionError("baseUrl is an address such as https://crm.example.com/api");
     }
+    // A call would fail with the whole address, and what it hides, in its error.
+    if (url.username + url.password + url.search + url.hash !== "") {
+      throw new InvalidOptionError(
+        "baseUrl has no user, no ? and no #: give credentials as token or headers",
+      );
+    }
     this.#options = options;
     this.#calls = options.calls ?? freeCalls;
   }

@@ -48,4 +48,29 @@ describe("the order of a record", () => {
     expect(await order.waitMs({ ...job, meta: null })).toBeNull();
     await t.hf.close();
   });
+
+  it("has one enqueue of this process after the other, also past one that failed", async () => {
+    const { hf } = testHoldfast();
+    const order = new RecordOrder(hf, "desk");
+    const behind: string[] = [];
+    const all = Array.from({ length: 60 }, (_, at) =>
+      order.inLine("p", async () => {
+        const [place] = await order.places(["p"]);
+        behind.push(`${at} after ${place!.after.join()}`);
+        if (at === 7) throw new Error("refused");
+        await order.take(place!, String(at));
+      }),
+    );
+    const ends = await Promise.allSettled(all);
+    expect(ends.filter(({ status }) => status === "rejected")).toHaveLength(1);
+    const before = (at: number) => (at === 0 ? "" : at === 8 ? "6" : String(at - 1));
+    expect(behind).toEqual(ends.map((_, at) => `${at} after ${before(at)}`));
+    await hf.close();
+  });
+
+  it("has a key for whatever a record is called", async () => {
+    const { hf } = testHoldfast();
+    expect(await new RecordOrder(hf, "desk").places(["half \ud800 a letter"])).toHaveLength(1);
+    await hf.close();
+  });
 });

@@ -34,10 +34,28 @@ const LOOK_EVERY_MS = 60_000;
 export class RecordOrder {
   readonly #hf: Holdfast;
   readonly #name: string;
+  /** The last enqueue of each record in this process, while it is on its way. */
+  readonly #lines = new Map<string, Promise<unknown>>();
 
   constructor(hf: Holdfast, name: string) {
     this.#hf = hf;
     this.#name = name;
+  }
+
+  /**
+   * One after the other for each record: callers that find the same place would get jobs that do not wait for each
+   * other, and more of them than can be named. Other processes are told apart by `take`.
+   */
+  async inLine<Out>(record: string, body: () => Promise<Out>): Promise<Out> {
+    const before = this.#lines.get(record) ?? Promise.resolve();
+    const own = before.then(body);
+    const last = own.catch(() => {});
+    this.#lines.set(record, last);
+    try {
+      return await own;
+    } finally {
+      if (this.#lines.get(record) === last) this.#lines.delete(record);
+    }
   }
 
   /** Behind which jobs the next one of each of these records comes. */
@@ -106,5 +124,5 @@ function dueOf({ status, runAt }: JobView): number {
 
 /** Keys of records take no spaces and no long texts: what is not plain is written out. */
 function keyOf(record: string): string {
-  return encodeURIComponent(record).slice(0, 400);
+  return encodeURIComponent(record.toWellFormed()).slice(0, 400);
 }

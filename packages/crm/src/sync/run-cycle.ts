@@ -1,4 +1,4 @@
-/** One cycle: at most so many jobs of the queue, in their order; then it waits for the next one. */
+/** One cycle: at most so many jobs of the queue, in their order. What is held is left for the next cycle. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Holdfast } from "holdfast";
 
@@ -8,6 +8,8 @@ export interface CycleResult {
 }
 
 const LOOK_EVERY_MS = 100;
+/** After so many looks at jobs that do not start, something holds them: a pause, a cooldown, an open breaker. */
+const LOOKS_IN_VAIN = 20;
 
 /**
  * A worker of its own that takes no more than there may be: once the last of them has started it stops, and what it
@@ -49,13 +51,16 @@ export async function runCycle(
     worker = await hf.work({ queues: [queue], concurrency: jobs });
     // An event may have come before this process knew its worker.
     if (own.size >= jobs) void worker.stop();
-    while (!signal.aborted && own.size < jobs) {
+    let inVain = 0;
+    while (!signal.aborted && own.size < jobs && inVain < LOOKS_IN_VAIN) {
+      const before = own.size;
       const waiting = await hf.jobs({
         ...{ queue, status: "queued", delayed: false, limit: 1 },
         without: "payloads",
       });
       if (waiting.jobs.length === 0 && open <= 0) break;
       await Promise.race([full.promise, sleep(LOOK_EVERY_MS, undefined, { ref: false })]);
+      inVain = open > 0 || own.size > before ? 0 : inVain + 1;
     }
   } finally {
     await worker?.stop();

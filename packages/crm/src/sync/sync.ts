@@ -68,8 +68,11 @@ export class Sync<Ops> {
   ): Promise<Answer> {
     const item = this.item(operation, payload, options);
     const record = this.#recordOf(operation, payload);
-    const [place] = record === null ? [] : await this.#order.places([record]);
-    return this.#enqueue(item, place ?? null);
+    if (record === null) return this.#enqueue(item, null);
+    return this.#order.inLine(record, async () => {
+      const [place] = await this.#order.places([record]);
+      return this.#enqueue(item, place ?? null);
+    });
   }
 
   /**
@@ -87,18 +90,9 @@ export class Sync<Ops> {
     const answers: (Answer | { readonly error: Error })[] = [];
     for (let from = 0; from < items.length; from += AT_ONCE) {
       const part = items.slice(from, from + AT_ONCE);
-      const lines = new Map<string, Promise<unknown>>();
       const asked = part.map(async ({ operation, payload, options }) => {
         try {
-          const record = this.#recordOf(operation, payload) ?? "";
-          // Those of one record one after the other: each comes behind the one before it.
-          const before = lines.get(record) ?? Promise.resolve();
-          const own = before.then(() => this.enqueue(operation, payload, options));
-          lines.set(
-            record,
-            own.catch(() => {}),
-          );
-          return await own;
+          return await this.enqueue(operation, payload, options);
         } catch (error) {
           return { error: error as Error };
         }

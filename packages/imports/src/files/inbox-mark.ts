@@ -5,9 +5,13 @@
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Holdfast } from "holdfast";
 
 const FILE = ".holdfast-inbox";
+/** Between the making of the file and its content another process may look: an empty mark is none. */
+const LOOKS = 20;
+const LOOK_AGAIN_MS = 10;
 
 export interface MarkOptions {
   readonly hf: Holdfast;
@@ -41,5 +45,12 @@ async function markIn(inbox: string): Promise<string> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
+  for (let looks = 0; looks < LOOKS; looks += 1) {
+    const mark = (await readFile(path, "utf8")).trim();
+    if (mark !== "") return mark;
+    await sleep(LOOK_AGAIN_MS);
+  }
+  // Its process was killed before it could write.
+  await writeFile(path, randomUUID());
   return (await readFile(path, "utf8")).trim();
 }

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { checkBeginning, checkFileName, findInInbox } from "./inbox.ts";
+import { checkBeginning, checkFileName, findInInbox, isAbsence } from "./inbox.ts";
 
 let base: string;
 let inbox: string;
@@ -93,4 +93,10 @@ it.each([
   const path = join(inbox, name);
   writeFileSync(path, content);
   await expect(checkBeginning(path)).rejects.toThrow(reason(word));
+});
+
+it("a disk that does not answer is no file that is not there: the job is tried again", async () => {
+  expect(["EIO", "ESTALE", "EACCES", "ETIMEDOUT"].some((code) => isAbsence({ code }))).toBe(false);
+  const long = `${"x".repeat(300)}.csv`;
+  await expect(findInInbox(inbox, long)).rejects.toThrow(reason("missing-file"));
 });

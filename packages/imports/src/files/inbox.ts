@@ -56,7 +56,10 @@ export interface FoundFile {
 export async function findInInbox(inbox: string, given: string): Promise<FoundFile> {
   const path = placeOf(inbox, given);
   checkExtension(path);
-  const found = await lstat(path).catch(() => null);
+  const found = await lstat(path).catch((error: unknown) => {
+    if (isAbsence(error)) return null;
+    throw error;
+  });
   if (found === null) {
     throw new ImportRejectedError("missing-file", "there is no such file in the inbox");
   }
@@ -69,6 +72,12 @@ export async function findInInbox(inbox: string, given: string): Promise<FoundFi
   const inInbox = relative(inbox, path);
   const isUpload = inInbox.startsWith(UPLOADS + sep);
   return { path, inInbox, bytes: found.size, isUpload };
+}
+
+/** Any other trouble is that of a disk or of a network in front of it: the file may be there the next time. */
+export function isAbsence(error: unknown): boolean {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return ["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes(String(code));
 }
 
 function placeOf(inbox: string, given: string): string {

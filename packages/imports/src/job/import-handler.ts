@@ -42,8 +42,9 @@ export function importHandler(place: HandlerPlace, definition: ImportDefinition)
       progress: (share, rows) => void job.progress(Math.floor(share * 100), `${rows} rows`),
     });
     if (file?.isUpload === true) {
-      // Of an import the target knows that it is over; a dry run might have to begin again.
-      if (dryRun) place.removeLater(job.id, file.path);
+      // Of an import the target knows that it is over; a dry run might have to begin again. So might a job that is
+      // being handed back: it comes again as its first attempt, for which a missing file is a wrong one.
+      if (dryRun || job.signal.aborted) place.removeLater(job.id, file.path);
       else await rm(file.path, { force: true });
     }
     const { totalRows, inserted, updated, failed } = summary;

@@ -87,22 +87,28 @@ class Desk {
     const doneBefore = this.#state.upTo;
     let next = gathered();
     let writing: Promise<void> = Promise.resolve();
-    for await (const cells of sheet.rows({ signal })) {
-      const answer = readRow(definition, columns, cells);
-      const one = "then" in answer ? await answer : answer;
-      if (one.row) this.#noteReplaced(one.row);
-      // What an earlier attempt has written is read for its keys alone.
-      if (cells.row <= doneBefore) continue;
-      next.upTo = cells.row;
-      next.count += 1;
-      if (one.row) next.rows.push(one.row);
-      else next.failures.push(one.error);
-      if (next.count < batchSize) continue;
-      await writing;
-      writing = this.#write(next, sheet.progress);
-      // It is awaited before the next one: until then its failure has no other listener.
-      writing.catch(() => {});
-      next = gathered();
+    try {
+      for await (const cells of sheet.rows({ signal })) {
+        const answer = readRow(definition, columns, cells);
+        const one = "then" in answer ? await answer : answer;
+        if (one.row) this.#noteReplaced(one.row);
+        // What an earlier attempt has written is read for its keys alone.
+        if (cells.row <= doneBefore) continue;
+        next.upTo = cells.row;
+        next.count += 1;
+        if (one.row) next.rows.push(one.row);
+        else next.failures.push(one.error);
+        if (next.count < batchSize) continue;
+        await writing;
+        writing = this.#write(next, sheet.progress);
+        // It is awaited before the next one: until then its failure has no other listener.
+        writing.catch(() => {});
+        next = gathered();
+      }
+    } catch (error) {
+      // A file that fails, or a cancel: nobody is told that it is over while a batch is being written.
+      await writing.catch(() => {});
+      throw error;
     }
     await writing;
     if (next.count > 0) await this.#write(next, 1);

@@ -59,11 +59,11 @@ export function codeOf(error: unknown): string {
 }
 
 /**
- * A value that its column cannot take, a constraint, an exception of a trigger: this row's fault, and not the
- * others'. Two rows that are one only in the eyes of the table (`citext`) are written one after the other, too.
+ * A value that its column or its index (54000) cannot take, a constraint, an exception of a trigger: this row's
+ * fault, and not the others'. Two rows that are one only in the eyes of the table (`citext`) are written one after the other, too.
  */
 export function isRowFault(error: unknown): boolean {
-  return /^2[23]/.test(codeOf(error)) || ["21000", "P0001"].includes(codeOf(error));
+  return /^2[23]/.test(codeOf(error)) || ["21000", "54000", "P0001"].includes(codeOf(error));
 }
 
 /** Deadlocks, and transactions that could not be put in an order. */

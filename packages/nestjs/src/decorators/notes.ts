@@ -61,7 +61,14 @@ export function notesOf(type: object): readonly Noted[] {
     at = Object.getPrototypeOf(at) as object | null
   ) {
     const own = Object.hasOwn(at, NOTES) ? ((at as Noting)[NOTES] ?? []) : [];
-    found.push(...(at === type ? own : own.filter(({ method }) => method !== null)));
+    const below = [...found];
+    found.push(...(at === type ? own : own.filter((one) => !isReplaced(one, below))));
   }
   return found;
+}
+
+/** A method that is decorated again says it anew: it would hear each event twice, or have its type taken by itself. */
+function isReplaced({ method, note }: Noted, below: readonly Noted[]): boolean {
+  const isSame = (one: Noted) => one.method === method && one.note.kind === note.kind;
+  return method === null || below.some(isSame);
 }

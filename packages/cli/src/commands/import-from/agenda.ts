@@ -25,6 +25,7 @@ interface AgendaJob extends Document {
 const REPEATS = { repeatInterval: { $exists: true, $nin: [null, ""] } };
 const ONCE = { repeatInterval: { $in: [null, ""] }, repeatAt: { $in: [null, ""] } };
 const FREE = { lockedAt: null };
+const WAITS = { ...ONCE, ...FREE, nextRunAt: { $type: "date" as const } };
 /** It failed, and that was the last of it. */
 const FAILED = {
   ...{ nextRunAt: null, failedAt: { $type: "date" } },
@@ -42,8 +43,9 @@ export async function agenda({ url, at = "agendaJobs" }: SourceOptions): Promise
   const jobsOf = db.collection<AgendaJob>(at);
 
   async function* jobs(): AsyncGenerator<readonly ForeignJob[]> {
-    const waits = { ...ONCE, ...FREE, nextRunAt: { $type: "date" as const } };
-    for (const filter of [waits, { ...ONCE, ...FREE, ...FAILED }]) {
+    // One that is disabled does not run there, and must not begin to here.
+    const enabled = { ...WAITS, disabled: { $ne: true } };
+    for (const filter of [enabled, { ...ONCE, ...FREE, ...FAILED }]) {
       let page: ForeignJob[] = [];
       for await (const job of jobsOf.find(filter as never).sort({ _id: 1 })) {
         page.push(jobOf(job));
@@ -70,7 +72,11 @@ export async function agenda({ url, at = "agendaJobs" }: SourceOptions): Promise
         ...{ repeatAt: { $exists: true, $nin: [null, ""] } },
         repeatInterval: { $in: [null, ""] },
       } as never);
-      return [{ what: "jobs that repeat at a time in words (repeatAt)", count }];
+      const disabled = await jobsOf.countDocuments({ ...WAITS, disabled: true } as never);
+      return [
+        { what: "jobs that repeat at a time in words (repeatAt)", count },
+        { what: "jobs that are disabled", count: disabled },
+      ];
     },
     close: () => client.close(),
   };
@@ -80,7 +86,9 @@ function jobOf(
   job: AgendaJob & { readonly _id: { toString(): string; getTimestamp?(): Date } },
 ): ForeignJob {
   const isDead = job.nextRunAt === null;
-  const createdAt = job._id.getTimestamp?.().getTime() ?? job.nextRunAt?.getTime() ?? Date.now();
+  // The same in every run: the id here has it, and by the id a job is not taken twice.
+  const known = job._id.getTimestamp?.() ?? job.nextRunAt ?? job.failedAt;
+  const createdAt = known?.getTime() ?? 0;
   const failed = job.failCount ?? 0;
   return {
     ...{ key: job._id.toString(), type: job.name, queue: null, group: null },

@@ -64,9 +64,7 @@ export async function bullmq({ url, at = "bull" }: SourceOptions): Promise<Sourc
     const found = (await pipeline.exec()) ?? [];
     return ids.flatMap(({ id, at: due }, index) => {
       const fields = (found[index]?.[1] ?? {}) as Fields;
-      // The next tick of a scheduler: the schedule makes it here.
-      const isTick = fields["rjk"] !== undefined && due !== null;
-      if (fields["name"] === undefined || isTick) return [];
+      if (fields["name"] === undefined || (due !== null && isNextTick(fields))) return [];
       return [jobOf({ queue, id, fields, status, due })];
     });
   }
@@ -84,6 +82,12 @@ export async function bullmq({ url, at = "bull" }: SourceOptions): Promise<Sourc
     },
     close: async () => redis.disconnect(),
   };
+}
+
+/** The schedule makes it here. One that has been tried waits for its retry: that is a job as any other. */
+export function isNextTick(fields: Fields): boolean {
+  const { rjk, processedOn, atm = "0", attemptsMade = "0" } = fields;
+  return rjk !== undefined && processedOn === undefined && Number(atm) + Number(attemptsMade) === 0;
 }
 
 async function queuesOf(redis: Redis, prefix: string): Promise<readonly string[]> {
@@ -109,7 +113,8 @@ function jobOf(given: {
   const options = parsed(fields["opts"]) as { readonly attempts?: number } | null;
   const attempts = Number(fields["atm"] ?? fields["attemptsMade"] ?? 0);
   const allowed = Math.max(1, options?.attempts ?? 1);
-  const createdAt = Number(fields["timestamp"] ?? Date.now());
+  // The same in every run: the id here has it, and by the id a job is not taken twice.
+  const createdAt = Number(fields["timestamp"] ?? 0);
   const priority = Number(fields["priority"] ?? 0);
   const stack = (parsed(fields["stacktrace"]) as readonly string[] | null)?.at(-1) ?? null;
   return {

@@ -25,7 +25,7 @@ export const importFrom: Command = {
   args: "<system>",
   summary: `takes jobs over from ${SYSTEMS.join(", ")}`,
   about:
-    "Stop the workers of the other system first, and its producers or point them to Holdfast. Look with --dry-run. Waiting, delayed and failed jobs come with their payloads, due times and attempts, what repeats comes as schedules; nothing is changed there. Run it again after a kill: what is here already is not taken twice. A job's type is its name there; BullMQ's queues keep their names, other jobs go to the queue default unless --queue says otherwise.",
+    "Stop the workers of the other system first, and its producers or point them to Holdfast. Look with --dry-run. Waiting, delayed and failed jobs come with their payloads, due times and attempts, what repeats comes as schedules; nothing is changed there. Run it again after a kill: what is here already is not taken twice. A job's type is its name there, with - in place of what a name here cannot have; BullMQ's queues keep their names, other jobs go to the queue default unless --queue says otherwise.",
   examples: ["import-from bullmq --from {redis} --to sqlite:jobs.db --dry-run"],
   options: [
     { flags: "--from <url>", about: "where the other system keeps its jobs" },

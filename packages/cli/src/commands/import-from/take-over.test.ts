@@ -88,3 +88,11 @@ it("names a job that is here with another payload", async () => {
 it("makes a name of whatever another system calls a queue", () => {
   expect(["mail", "a b/c", "_x", ""].map(nameOf)).toEqual(["mail", "a-b-c", "x_x", ""]);
 });
+
+it("gives a job a type that a handler can have", async () => {
+  const store = memoryStore();
+  await store.open();
+  const taken = await takeOver(sourceOf([[foreign("1", { type: "send email" })]]), options(store));
+  expect(taken).toMatchObject({ added: 1, missing: [], byType: { "send-email": 1 } });
+  expect(await contents(store)).toMatchObject([{ type: "send-email" }]);
+});

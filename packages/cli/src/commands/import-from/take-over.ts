@@ -39,7 +39,8 @@ export async function takeOver(source: Source, options: TakeOptions): Promise<Ta
   const missing: string[] = [];
   const now = Date.now();
   for await (const page of source.jobs()) {
-    for (const { status, runAt, type } of page) {
+    for (const { status, runAt, type: there } of page) {
+      const type = nameOf(there);
       tally[status === "dead" ? "failed" : runAt > now ? "delayed" : "waiting"] += 1;
       byType[type] = (byType[type] ?? 0) + 1;
     }
@@ -99,7 +100,7 @@ export function adoptedOf(
       id: idOf(system, job),
       queue: queueOf(job),
       group: nameOf(job.group ?? ""),
-      type: job.type,
+      type: nameOf(job.type),
     },
     ...{ status: job.status, priority: job.priority, payload: JSON.stringify(job.payload ?? null) },
     ...{ result: null, attempts: job.attempts, maxAttempts: job.maxAttempts, crashes: 0, fence: 0 },
@@ -125,7 +126,7 @@ function idOf(system: System, { key, createdAt }: ForeignJob): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${rest.slice(0, 3)}-${variant}${rest.slice(4, 7)}-${rest.slice(7, 19)}`;
 }
 
-function hash(text: string): string {
+export function hash(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 

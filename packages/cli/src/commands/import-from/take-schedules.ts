@@ -1,7 +1,7 @@
 /** What repeats becomes a schedule of the store; an expression that is not ours is named, and left behind. */
 import { HoldfastError, type Holdfast, type ScheduleOptions } from "holdfast";
 import type { ForeignJob, ForeignSchedule, Source, System } from "./source.ts";
-import { nameOf } from "./take-over.ts";
+import { hash, nameOf } from "./take-over.ts";
 
 export interface TakenSchedules {
   readonly found: number;
@@ -27,9 +27,9 @@ export async function takeSchedules(
   if (hf === null) return { found: all.length, set, refused };
   const why = { by: `import-from ${system}`, reason: "taken over" };
   const known = new Set((await hf.schedules.list({ limit: 10_000 })).map(({ name }) => name));
-  for (const one of all) {
-    // At most 100 characters: its jobs have it as a tag.
-    const name = nameOf(one.name).slice(0, 100);
+  const names = namesOf(all);
+  for (const [at, one] of all.entries()) {
+    const name = names[at] ?? "";
     try {
       // One that is here may have been changed here since.
       if (!known.has(name)) {
@@ -45,8 +45,28 @@ export async function takeSchedules(
   return { found: all.length, set, refused };
 }
 
+/** At most 100 characters: its jobs have it as a tag. */
+const MOST_NAME = 100;
+const MARK = 8;
+
+/**
+ * Two queues may have a schedule of one name there; here the second would replace the first. Those get a mark, which
+ * follows from what they are: another run finds the same names.
+ */
+function namesOf(all: readonly ForeignSchedule[]): readonly string[] {
+  const plain = all.map(({ name }) => nameOf(name).slice(0, MOST_NAME));
+  const times = new Map<string, number>();
+  for (const name of plain) times.set(name, (times.get(name) ?? 0) + 1);
+  return all.map(({ queue, name, type, payload, cron, timeZone, everyMs }, at) => {
+    const own = plain[at] ?? "";
+    if (times.get(own) === 1) return own;
+    const what = JSON.stringify([queue, name, type, payload, cron, timeZone, everyMs]);
+    return `${own.slice(0, MOST_NAME - MARK - 1)}-${hash(what).slice(0, MARK)}`;
+  });
+}
+
 function optionsOf(one: ForeignSchedule, queue: string): ScheduleOptions {
-  const job = { type: one.type, payload: one.payload, queue };
+  const job = { type: nameOf(one.type), payload: one.payload, queue };
   const { cron, timeZone, everyMs, startAfterMs } = one;
   if (cron !== null) return { cron, ...(timeZone !== null && { timeZone }), job };
   return {
