@@ -132,3 +132,12 @@ export async function stores(): Promise<void> {
   // @ts-expect-error -- connect makes its store from the URL
   await connect("memory:", { store });
 }
+
+/** What a call refuses at run time does not compile either. */
+export async function operated(): Promise<void> {
+  const hf = new Holdfast({ store });
+  // @ts-expect-error -- a tenant is erased by hf.erase
+  await hf.operations.plan({ action: "erase", filter: { queue: "q" } });
+  // @ts-expect-error -- a count looks up no jobs
+  await hf.failures.count({ withJobs: true });
+}

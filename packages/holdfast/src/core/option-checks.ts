@@ -1,5 +1,6 @@
 /** How options are judged: the same sentence for the same mistake, wherever it is made. */
 import { InvalidOptionError } from "./errors.ts";
+import { meaningOf } from "./other-words.ts";
 import { show } from "./text.ts";
 
 /** Ten years: longer waits are mistakes (seconds taken for milliseconds, a date for a duration). */
@@ -45,6 +46,12 @@ export function checkGrace(what: string, options: unknown): void {
   if (graceMs !== undefined) checkWhole("graceMs", graceMs, { min: 0, max: 86_400_000 });
 }
 
+/** `"false"` is a text, and would count as true or as false depending on who asks. */
+export function checkFlag(what: string, value: unknown): void {
+  if (typeof value === "boolean") return;
+  throw new InvalidOptionError(`${what} must be true or false, not ${show(value)}`);
+}
+
 export function checkFunction(what: string, value: unknown): void {
   if (typeof value === "function") return;
   throw new InvalidOptionError(`${what} must be a function, not ${show(value)}`);
@@ -75,12 +82,15 @@ export function checkOptions(
 export function refuseUnknown(what: string, given: object, allowed: readonly string[]): void {
   for (const name of Object.keys(given)) {
     if (allowed.includes(name)) continue;
-    const nearest = nearestWord(name, allowed);
-    throw new InvalidOptionError(
-      `${what} has no option ${show(name)}: ` +
-        (nearest === null ? `it takes ${allowed.join(", ")}` : `did you mean "${nearest}"?`),
-    );
+    throw new InvalidOptionError(`${what} has no option ${show(name)}: ${advice(name, allowed)}`);
   }
+}
+
+function advice(name: string, allowed: readonly string[]): string {
+  const known = meaningOf(name, allowed);
+  const meant = known === null ? nearestWord(name, allowed) : known.word;
+  if (meant !== null) return `did you mean "${meant}"?`;
+  return known?.instead ?? `it takes ${allowed.join(", ")}`;
 }
 
 /** The word that takes the fewest edits, or null if none is near. */
@@ -93,7 +103,8 @@ export function nearestWord(word: string, words: readonly string[]): string | nu
     // "delay" for "delayMs", "key" for "idempotencyKey": a part of the name is near enough.
     const part = typed.length >= 3 && (known.startsWith(typed) || known.endsWith(typed));
     const edits = part ? 1 : editDistance(typed, known);
-    if (edits < fewest) {
+    // A word of which no letter is left is another word.
+    if (edits < fewest && edits < typed.length) {
       fewest = edits;
       nearest = candidate;
     }

@@ -98,11 +98,17 @@ export class Events {
     const event = make();
     for (const listener of listeners) {
       try {
-        runAsNobody(() => (listener as EventListener<Name>)(event));
+        const told = runAsNobody(() => (listener as (event: JobEvents[Name]) => unknown)(event));
+        // An asynchronous one fails later, and with nobody to hear of it that would end the process.
+        if (told instanceof Promise) told.catch((error: unknown) => this.#threw(name, error));
       } catch (error) {
-        this.#logger.error(`a listener for "${name}" threw; events go on without it`, { error });
+        this.#threw(name, error);
       }
     }
+  }
+
+  #threw(name: EventName, error: unknown): void {
+    this.#logger.error(`a listener for "${name}" threw; events go on without it`, { error });
   }
 }
 

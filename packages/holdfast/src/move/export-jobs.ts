@@ -1,6 +1,6 @@
 /** Whole jobs of a store, as another store adopts them. */
 import type { AdoptedJob, JobStatus, StoredJob } from "../core/job.ts";
-import { checkOptions } from "../core/option-checks.ts";
+import { checkFlag, checkOptions } from "../core/option-checks.ts";
 import type { JobFilter, Store } from "../core/store.ts";
 import { payloadHash } from "../engine/produce/compose-job.ts";
 import { checkQueueNames, checkStoreGiven } from "./check-store-given.ts";
@@ -27,6 +27,7 @@ export async function* exportJobs(
   checkStoreGiven("exportJobs", store);
   checkOptions("exportJobs", options, ["finished", "queues"]);
   const { finished = false, queues } = options;
+  checkFlag("finished", finished);
   checkQueueNames("exportJobs", queues);
   const names = queues ?? (await store.count()).map(({ queue }) => queue);
   for (const queue of names) {

@@ -6,7 +6,7 @@
  *   hold ─▶ copy, again until a pass finds nothing new ─▶ rules ─▶ verify
  */
 import { InvalidOptionError, MoveRefusedError } from "../core/errors.ts";
-import { checkFunction, checkOptions, checkText } from "../core/option-checks.ts";
+import { checkFlag, checkFunction, checkOptions, checkText } from "../core/option-checks.ts";
 import type { Store } from "../core/store.ts";
 import { adoptJobs } from "./adopt-jobs.ts";
 import { exportJobs, type ExportOptions } from "./export-jobs.ts";
@@ -62,6 +62,9 @@ export async function moveJobs(options: MoveOptions): Promise<MoveReport> {
   checkStoreGiven("moveJobs from", from);
   checkStoreGiven("moveJobs to", to);
   checkQueueNames("moveJobs", options.queues);
+  // Before any queue is held.
+  checkFlag("finished", options.finished ?? false);
+  checkFlag("ledger", options.ledger ?? false);
   checkFunction("onProgress", onProgress);
   checkText("reason", reason);
   if (from === to) throw new InvalidOptionError("moveJobs needs two stores, and these are one");

@@ -4,7 +4,13 @@
  */
 import type { Alert } from "../core/alert.ts";
 import { checkTarget, type JobContract } from "../core/contract.ts";
-import { checkNumber, checkOptions, checkWhole, MAX_DURATION_MS } from "../core/option-checks.ts";
+import {
+  checkNumber,
+  checkOptions,
+  checkText,
+  checkWhole,
+  MAX_DURATION_MS,
+} from "../core/option-checks.ts";
 import { Holdfast, type HoldfastOptions } from "../holdfast.ts";
 import type { AnyContract, InputOf } from "../engine/typed-jobs.ts";
 import { memoryStore } from "../stores/memory/index.ts";
@@ -99,8 +105,10 @@ export function testHoldfast<const Jobs extends readonly AnyContract[] = readonl
     alerts: () => [...alerts],
     enqueued: (target?: JobContract | string) => ofTarget("enqueued", notes.added, target),
     deadLetters: (target?: JobContract | string) => ofTarget("deadLetters", notes.dead, target),
-    ticks: (schedule?: string) =>
-      notes.ticks.filter((tick) => schedule === undefined || tick.schedule === schedule),
+    ticks: (schedule?: string) => {
+      if (schedule !== undefined) checkText("the name of a schedule", schedule);
+      return notes.ticks.filter((tick) => schedule === undefined || tick.schedule === schedule);
+    },
     fail: (target: JobContract | string, error: unknown) => {
       const given = checkTarget("fail", target);
       failures.add(typeof given === "string" ? given : given.type, error);

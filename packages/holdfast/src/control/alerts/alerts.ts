@@ -10,7 +10,8 @@ import {
   type AlertKind,
 } from "../../core/alert.ts";
 import { HOUR_MS } from "../../core/alert-record.ts";
-import { checkOneOf, checkOptions, checkText, checkWhole } from "../../core/option-checks.ts";
+import { checkName } from "../../core/names.ts";
+import { checkOneOf, checkOptions, checkWhole } from "../../core/option-checks.ts";
 import { fillPage, type Extension, type ExtensionHost } from "../../engine/extension.ts";
 import { outcomesOf, type OperationRecord } from "../operations/operation.ts";
 import type { AlertSettings } from "./alert-options.ts";
@@ -70,7 +71,7 @@ export class Alerts {
     const filter = {
       kind: "alert",
       ...(kind !== undefined && { state: checkOneOf("kind", kind, ALERT_KINDS) }),
-      ...(queue !== undefined && { queue: checkText("queue", queue) }),
+      ...(queue !== undefined && { queue: checkName("queue", queue) }),
     };
     const { ledger, runtime } = await this.#ready();
     const page = await fillPage({ limit, cursor, runtime }, async (part) => {

@@ -1,7 +1,14 @@
 /** Dead jobs, for people: which faults they died of, which jobs, and what was decided about them. */
 import { InvalidOptionError } from "../../core/errors.ts";
 import type { ErrorCategory, JobSummary } from "../../core/job.ts";
-import { checkObject, checkWhole, refuseUnknown } from "../../core/option-checks.ts";
+import { checkName } from "../../core/names.ts";
+import {
+  checkFlag,
+  checkObject,
+  checkOneOf,
+  checkWhole,
+  refuseUnknown,
+} from "../../core/option-checks.ts";
 import type { DeadCount } from "../../core/store.ts";
 import { checkWhy } from "../../core/why-options.ts";
 import {
@@ -101,8 +108,9 @@ export class DeadLetters {
     checkObject("deadLetters.groups", query);
     refuseUnknown("deadLetters.groups", query, ["queue", "all", "limit"]);
     const limit = checkWhole("limit", query.limit ?? 50, { min: 1, max: MOST_GROUPS });
+    const queue = query.queue === undefined ? {} : { queue: checkName("queue", query.queue) };
+    if (query.all !== undefined) checkFlag("all", query.all);
     const host = await this.#host();
-    const queue = query.queue === undefined ? {} : { queue: query.queue };
     const counts = await host.jobs.countDead({ by: "fingerprint", ...queue, limit: MOST_GROUPS });
     const [examples, marks, now] = await Promise.all([
       host.jobs.get(counts.map(({ example }) => ({ id: example }))),
@@ -142,6 +150,7 @@ export class DeadLetters {
     checkObject("deadLetters.list", query);
     const { limit = 50, cursor = null, order = "newest", ...filter } = query;
     checkWhole("limit", limit, { min: 1, max: 200 });
+    checkOneOf("order", order, ["newest", "oldest"]);
     const { storeFilter, isMeant } = checkDeadFilter("deadLetters.list", filter);
     const { jobs, runtime } = await this.#host();
     const page = await fillPage({ limit, cursor, runtime }, async (part) => {
@@ -165,14 +174,14 @@ export class DeadLetters {
   }
 
   /** Shown again only if it comes back. */
-  resolve(fingerprint: string, options: DecisionOptions = {}): Promise<void> {
+  async resolve(fingerprint: string, options: DecisionOptions = {}): Promise<void> {
     const { by, reason } = checkWhy("deadLetters.resolve", options);
     const appVersion = this.#appVersion;
     return this.#mark(fingerprint, (at) => ({ state: "resolved", at, by, reason, appVersion }));
   }
 
   /** Not shown until it comes more often than that. */
-  ignore(fingerprint: string, options: IgnoreOptions = {}): Promise<void> {
+  async ignore(fingerprint: string, options: IgnoreOptions = {}): Promise<void> {
     checkObject("deadLetters.ignore", options);
     const { untilPerHour, ...words } = options;
     if (untilPerHour !== undefined) {
@@ -186,7 +195,7 @@ export class DeadLetters {
   }
 
   /** As if nothing had been decided. */
-  reopen(fingerprint: string, options: DecisionOptions = {}): Promise<void> {
+  async reopen(fingerprint: string, options: DecisionOptions = {}): Promise<void> {
     checkWhy("deadLetters.reopen", options);
     return this.#mark(fingerprint, () => null, options);
   }

@@ -4,7 +4,7 @@ import { checkName } from "../../core/names.ts";
 import { checkObject } from "../../core/option-checks.ts";
 import { putRecord } from "../../core/put-record.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";
-import { CHOICE, type Plan } from "../operations/plan-jobs.ts";
+import { checkChoice, CHOICE, type Plan } from "../operations/plan-jobs.ts";
 import { checkDeadFilter } from "./dead-filter.ts";
 import type { DeadPlanOptions } from "./dead-letters.ts";
 
@@ -33,8 +33,10 @@ export class Presets {
     if ("from" in options || "to" in options) {
       throw new InvalidOptionError("a preset has no dates: give from and to to deadLetters.plan");
     }
-    const { strategy: _, limit: __, perCategory: ___, seed: ____, ...filter } = options;
+    const { strategy, limit, perCategory, seed, ...filter } = options;
     checkDeadFilter("presets.save", filter, CHOICE);
+    // Judged now: who plans it is a night shift that wrote none of it.
+    checkChoice({ strategy, limit, perCategory, seed });
     const { records } = await this.#host();
     await putRecord(records, key, { value: JSON.stringify(options), ttlMs: null });
   }

@@ -1,8 +1,15 @@
 /** The ledger of failures, for people: one entry for each failed attempt. */
-import type { ErrorCategory, JobStatus } from "../../core/job.ts";
+import { ERROR_CATEGORIES, type ErrorCategory, type JobStatus } from "../../core/job.ts";
 import type { FailureBody, StoredEntry } from "../../core/ledger.ts";
 import { COUNTED_TO } from "../../core/line.ts";
-import { checkDate, checkOptions, checkText, checkWhole } from "../../core/option-checks.ts";
+import {
+  checkDate,
+  checkFlag,
+  checkOneOf,
+  checkOptions,
+  checkText,
+  checkWhole,
+} from "../../core/option-checks.ts";
 import { fillPage, type ExtensionHost } from "../../engine/extension.ts";
 
 export interface FailuresQuery {
@@ -28,7 +35,7 @@ export interface FailuresQuery {
   readonly cursor?: string | null | undefined;
 }
 
-export type FailuresCountQuery = Omit<FailuresQuery, "resolved" | "limit" | "cursor">;
+export type FailuresCountQuery = Omit<FailuresQuery, "resolved" | "withJobs" | "limit" | "cursor">;
 
 /** One failed attempt. */
 export interface FailureView {
@@ -74,6 +81,7 @@ export interface FailuresPage {
 
 export const RESOLVED = "resolved";
 const WORDS = ["jobId", "type", "queue", "group", "company", "category", "fingerprint"] as const;
+const FLAGS = ["final", "resolved", "withJobs"] as const;
 const OTHERS = ["final", "resolved", "from", "to", "withJobs", "limit", "cursor"];
 
 export class Failures {
@@ -151,7 +159,9 @@ function filterOf(
     if (value === undefined) continue;
     filter[word] = checkText(word, value);
   }
-  if (query.final !== undefined) filter.isFinal = query.final === true;
+  if (query.category !== undefined) checkOneOf("category", query.category, ERROR_CATEGORIES);
+  for (const flag of FLAGS) if (query[flag] !== undefined) checkFlag(flag, query[flag]);
+  if (query.final !== undefined) filter.isFinal = query.final;
   for (const end of ["from", "to"] as const) {
     const date: unknown = query[end];
     if (date === undefined) continue;

@@ -87,13 +87,13 @@ export class Gates {
   async get(name: string, options: { readonly group?: string } = {}): Promise<GateView | null> {
     const checkedName = checkGateName(name);
     checkOptions("gates.get", options, ["group"]);
+    const group = groupOf(options);
     const { records } = await this.#host();
     await this.#keeper.tell();
     const gate = (await readRules(records)).get(checkedName);
     if (!gate) return null;
-    const { group } = options;
-    const isShown = !gate.isPerGroup || group !== undefined;
-    const state = isShown ? await this.#stateOf(gate, group ?? null) : null;
+    const isShown = !gate.isPerGroup || group !== null;
+    const state = isShown ? await this.#stateOf(gate, group) : null;
     return gateView(gate, state, await this.#keeper.now());
   }
 
@@ -137,7 +137,7 @@ export class Gates {
     checkOptions("gates.acquire", options, ["cost", "group", "signal"]);
     const { cost = 1, signal } = options;
     checkWhole("cost", cost, { min: 1, max: MOST_COST });
-    const group = options.group === undefined ? null : checkName("group", options.group);
+    const group = groupOf(options);
     if (signal !== undefined && !(signal instanceof AbortSignal)) {
       throw new InvalidOptionError("signal must be an AbortSignal");
     }
@@ -162,12 +162,13 @@ export class Gates {
   ): Promise<void> {
     const checkedName = checkGateName(name);
     checkOptions("gates.report", options, ["group"]);
+    const group = groupOf(options);
     const { logger } = this.#keeper;
     try {
       await this.#host();
       await this.#keeper.book.readAgain();
       const gate = this.#keeper.book.get(checkedName);
-      if (gate) await this.#report(gate, error, options.group ?? null);
+      if (gate) await this.#report(gate, error, group);
       else logger.warn(`there is no gate "${checkedName}" to report to`);
     } catch (trouble) {
       logger.error(`what was reported to gate "${checkedName}" was not heard`, { error: trouble });
@@ -178,13 +179,10 @@ export class Gates {
   async held(line: { readonly queue: string; readonly group?: string }): Promise<HeldReason[]> {
     checkOptions("gates.held", line, ["queue", "group"]);
     const queue = checkName("queue", line.queue);
+    const group = groupOf(line);
     const host = await this.#host();
     await this.#keeper.tell();
-    return heldReasons(
-      host.records,
-      { queue, group: line.group ?? null },
-      await this.#keeper.now(),
-    );
+    return heldReasons(host.records, { queue, group }, await this.#keeper.now());
   }
 
   /** @internal Calls that wait are told. */
@@ -294,6 +292,10 @@ export class Gates {
       await followState(host.lines, meter);
     }
   }
+}
+
+function groupOf({ group }: { readonly group?: string | undefined }): string | null {
+  return group === undefined ? null : checkName("group", group);
 }
 
 function queuesOf({ targets }: Gate): string[] {

@@ -26,9 +26,13 @@ export type { Plan } from "./plan-jobs.ts";
 
 const WATCH_EVERY_MS = 500;
 const MOST_PER_SECOND = 100_000;
+const ONLY_OF: Readonly<Partial<Record<keyof StartOptions, readonly Action[]>>> = {
+  ...{ attempts: ["retry"], stopAtFailureRate: ["retry"], delayMs: ["retry", "reschedule"] },
+};
 
 export interface PlanOptions extends ChoiceOptions {
-  readonly action: Action;
+  /** To erase a tenant is `hf.erase`. */
+  readonly action: Exclude<Action, "erase">;
   /** Which jobs, as `hf.jobs` filters them. One that says nothing is refused. */
   readonly filter: JobsFilter;
 }
@@ -149,11 +153,7 @@ export class Operations {
       if (found === null) throw notFound(id);
       const { operation, version } = found;
       if (operation.state !== "planned") throw notNow(operation, "started");
-      if (checked.how.attempts !== undefined && operation.action !== "retry") {
-        throw new InvalidOptionError(
-          `attempts is for a retry: this operation is a ${operation.action}`,
-        );
-      }
+      refuseForeign(operation.action, options);
       const now = await host.jobs.now();
       const isEmpty = operation.count === 0;
       const started: OperationRecord = {
@@ -204,6 +204,16 @@ export class Operations {
       if (isOver(found.operation)) return;
       await sleep(runtime, WATCH_EVERY_MS);
     }
+  }
+}
+
+/** What would have no effect on this action: nobody should believe that it has. */
+function refuseForeign(action: Action, options: StartOptions): void {
+  for (const [name, actions] of Object.entries(ONLY_OF)) {
+    if (options[name as keyof StartOptions] === undefined || actions.includes(action)) continue;
+    throw new InvalidOptionError(
+      `${name} is for a ${actions.join(" or a ")}: this operation is a ${action}`,
+    );
   }
 }
 

@@ -52,13 +52,8 @@ export async function planJobs(
   { action, filter, isMeant }: Meant,
   options: ChoiceOptions,
 ): Promise<Plan> {
-  const { strategy = "oldest", limit = MOST_IDS, perCategory = null, seed = 1 } = options;
-  checkOneOf("strategy", strategy, STRATEGIES);
-  checkWhole("limit", limit, { min: 1, max: MOST_IDS });
-  checkWhole("seed", seed, { min: 0, max: 2 ** 32 - 1 });
-  if (perCategory !== null) checkWhole("perCategory", perCategory, { min: 1, max: MOST_IDS });
+  const choice = { filter, isMeant, ...checkChoice(options) };
   const host = await parts.host();
-  const choice = { filter, isMeant, strategy, limit, perCategory, seed };
   const { refs, byCategory, sample, isCut } = await chooseJobs(host, choice);
   const operation: OperationRecord = {
     ...{ id: host.runtime.id(), action, filter, state: "planned", count: refs.length },
@@ -73,4 +68,13 @@ export async function planJobs(
     ...{ id, action, count, byCategory, isCut, sample: sample.map(jobListing) },
     start: (startOptions) => parts.start(id, startOptions),
   };
+}
+
+export function checkChoice(options: ChoiceOptions) {
+  const { strategy = "oldest", limit = MOST_IDS, perCategory = null, seed = 1 } = options;
+  checkOneOf("strategy", strategy, STRATEGIES);
+  checkWhole("limit", limit, { min: 1, max: MOST_IDS });
+  checkWhole("seed", seed, { min: 0, max: 2 ** 32 - 1 });
+  if (perCategory !== null) checkWhole("perCategory", perCategory, { min: 1, max: MOST_IDS });
+  return { strategy, limit, perCategory, seed };
 }

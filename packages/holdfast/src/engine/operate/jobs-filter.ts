@@ -46,8 +46,10 @@ export function jobsFilter(what: string, query: JobsFilter, others: readonly str
   const { status, delayed, queue, group, type, tag, category, fingerprint, worker } = query;
   const { retrying, from, to, finishedFrom, finishedTo } = query;
   const statuses = typeof status === "string" ? [status] : status;
-  if (statuses !== undefined && !Array.isArray(statuses)) {
-    throw new InvalidOptionError("status is one of a job, or an array of them");
+  if (statuses !== undefined && !(Array.isArray(statuses) && statuses.length > 0)) {
+    throw new InvalidOptionError(
+      `status is one of a job, or an array of at least one of them: ${JOB_STATUSES.join(", ")}`,
+    );
   }
   for (const [name, value] of Object.entries({ delayed, retrying })) {
     if (value !== undefined && typeof value !== "boolean") {

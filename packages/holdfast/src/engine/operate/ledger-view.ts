@@ -2,8 +2,13 @@
 import type { LedgerFilter, StoredEntry } from "../../core/ledger.ts";
 import { decodeJson } from "../../core/json-text.ts";
 import { fillPage } from "./fill-page.ts";
-import { checkDate, checkOptions, checkText, checkWhole } from "../../core/option-checks.ts";
-import { checkCursor } from "./operator.ts";
+import {
+  checkDate,
+  checkFlag,
+  checkOptions,
+  checkText,
+  checkWhole,
+} from "../../core/option-checks.ts";
 import type { Runtime } from "../runtime.ts";
 import type { LedgerWriter } from "../settle/ledger-writer.ts";
 
@@ -66,7 +71,6 @@ export async function readLedger(
   checkOptions("ledger", query, [...WORDS, "isFinal", "from", "to", "limit", "cursor"]);
   const { limit = 50, cursor = null } = query;
   checkWhole("limit", limit, { min: 1, max: 200 });
-  checkCursor(cursor);
   const filter = filterOf(query);
   const { items, nextCursor } = await fillPage({ limit, cursor, runtime }, async (page) => {
     const found = await ledgerWriter.ask((ledger) => ledger.read(filter, page));
@@ -82,7 +86,10 @@ function filterOf(query: LedgerQuery): LedgerFilter {
     if (value === undefined) continue;
     filter[word] = checkText(word, value);
   }
-  if (query.isFinal !== undefined) filter.isFinal = query.isFinal === true;
+  if (query.isFinal !== undefined) {
+    checkFlag("isFinal", query.isFinal);
+    filter.isFinal = query.isFinal;
+  }
   for (const end of ["from", "to"] as const) {
     const date: unknown = query[end];
     if (date === undefined) continue;

@@ -40,6 +40,11 @@ export function checkWait(
   }
   const { id, queue }: Partial<JobRef> =
     typeof target === "string" ? { id: target } : { ...target };
+  if ((target as unknown) instanceof Promise) {
+    throw new InvalidOptionError(
+      "waitFor takes a receipt, not the promise of one: waitFor(await hf.enqueue(…))",
+    );
+  }
   if (typeof id !== "string" || id === "") {
     throw new InvalidOptionError(
       `waitFor takes the receipt of an enqueue, or the id of a job, not ${show(target)}`,

@@ -9,6 +9,7 @@
  */
 import type { Logger } from "../logger.ts";
 import type { Runtime } from "../runtime.ts";
+import { heard, type Heard } from "./heard.ts";
 import type { Ending } from "./run-handler.ts";
 
 export interface OpenCallsOptions {
@@ -37,9 +38,7 @@ export class OpenCalls {
 
   /** `method` is what the handler called: the line above it is the handler's. */
   track<Out>(what: string, method: object, asked: Promise<Out>): Promise<Out> {
-    const answer = new Heard<Out>((resolve, reject) => void asked.then(resolve, reject));
-    // Past the override: this is not the handler's ear.
-    void Promise.prototype.then.call(answer, ignore, ignore);
+    const answer = heard(asked);
     const call: Call = { what, site: callSite(method), answer };
     const settled = asked.then(
       () => void this.#open.delete(call),
@@ -96,26 +95,6 @@ export class OpenCalls {
     });
   }
 }
-
-/** A promise that knows whether any code listens to it. `await` listens, too. */
-class Heard<Out> extends Promise<Out> {
-  isHeard = false;
-
-  static override get [Symbol.species](): PromiseConstructor {
-    return Promise;
-  }
-
-  // oxlint-disable-next-line unicorn/no-thenable -- a promise already is one; this only takes note
-  override then<Yes = Out, No = never>(
-    onYes?: ((value: Out) => Yes | PromiseLike<Yes>) | null,
-    onNo?: ((reason: unknown) => No | PromiseLike<No>) | null,
-  ): Promise<Yes | No> {
-    this.isHeard = true;
-    return super.then(onYes, onNo);
-  }
-}
-
-function ignore(): void {}
 
 /** One frame, written out only if it is asked for: a call pays for neither. */
 function callSite(method: object): { readonly stack?: string } {
