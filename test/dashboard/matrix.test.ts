@@ -8,12 +8,14 @@ import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { onlyInFull, TIER } from "../runner/tier.ts";
-import { openBrowser, visit } from "./browser.ts";
+import { openBrowser, SHOTS, visit } from "./browser.ts";
 import { openHouse, type House } from "./house.ts";
 import { settled, walk } from "./walk.ts";
 
 const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const SIZES = { desk: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
+/** In between, where a layout breaks first. */
+const WIDTHS = [1200, 1024, 821];
 
 interface Finding {
   readonly id: string;
@@ -115,6 +117,33 @@ describe("by keyboard alone", () => {
       await page.keyboard.press("g");
       await page.keyboard.press("d");
       await expect.poll(() => page.url()).toContain("#/dead-letters");
+    } finally {
+      await browser?.close();
+      await house.close();
+    }
+  });
+});
+
+describe("between a desk and a phone", () => {
+  it("the header has one line, and the environment its whole name", async (test) => {
+    onlyInFull(test);
+    const browser = await openBrowser();
+    test.skip(!browser, "no Chromium here");
+    const house = await openHouse("sqlite");
+    try {
+      const token = await house.token("operator");
+      const { page } = await visit(browser!, { url: house.url, token });
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 800 });
+        await settled(page);
+        const header = await page.locator("header.top").boundingBox();
+        expect(header?.height, `at ${width}`).toBeLessThan(60);
+        const isWhole = await page
+          .locator("header .env")
+          .evaluate((one) => one.scrollWidth <= one.clientWidth);
+        expect(isWhole, `at ${width}`).toBe(true);
+        await page.screenshot({ path: `${SHOTS}overview-${width}.png`, fullPage: true });
+      }
     } finally {
       await browser?.close();
       await house.close();

@@ -12,12 +12,12 @@ export function QuestionDialog() {
 function OpenQuestion({ asked }: { asked: Asked }) {
   const { title, body, verb, isDestructive = false, reason = "optional", fields = [] } = asked;
   const dialog = useRef<HTMLDialogElement>(null);
-  const [why, setWhy] = useState("");
+  const [why, setWhy] = useState(asked.why ?? "");
   const [name, setName] = useState("");
   const [values, setValues] = useState<Readonly<Record<string, string>>>(() =>
     Object.fromEntries(fields.map((field) => [field.name, field.value ?? ""])),
   );
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(asked.problem ?? null);
   useEffect(() => dialog.current?.showModal(), []);
   const needsName = isDestructive && environment?.isProduction === true;
 
@@ -34,7 +34,7 @@ function OpenQuestion({ asked }: { asked: Asked }) {
     setProblem(wrong);
     if (wrong !== null) return;
     dialog.current?.close();
-    asked.answer({ reason: why.trim() === "" ? undefined : why.trim(), fields: values });
+    asked.answer({ reason: why.trim() === "" ? undefined : why.trim(), fields: filled(values) });
   };
   return (
     <dialog
@@ -98,6 +98,13 @@ function OpenQuestion({ asked }: { asked: Asked }) {
         </div>
       </form>
     </dialog>
+  );
+}
+
+/** What is blank is empty: a form that reads a blank as a number would read 0, which is a limit. */
+function filled(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, value.trim() === "" ? "" : value]),
   );
 }
 

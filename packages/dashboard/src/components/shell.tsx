@@ -41,6 +41,7 @@ export function Shell() {
     [me],
   );
   const isAllowed = page !== null && may({ ...me, isReadOnly: false }, page.role);
+  const isForAll = page?.isWhole === true && me.queues !== null;
   return (
     <div class="app">
       <a
@@ -61,6 +62,10 @@ export function Shell() {
           {page === null ? (
             <Empty title="There is no such page.">
               <a href="#/overview">To the overview</a>
+            </Empty>
+          ) : isForAll ? (
+            <Empty title="This page is about every queue.">
+              Your token is for {me.queues?.join(", ")}.
             </Empty>
           ) : isAllowed ? (
             <page.component key={place.path.join("/")} path={place.path.slice(1)} />

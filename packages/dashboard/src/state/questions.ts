@@ -13,6 +13,9 @@ export interface Question {
   readonly reason?: "required" | "optional" | "none";
   /** Further fields, checked when the button is pressed. */
   readonly fields?: readonly QuestionField[];
+  /** What was wrong with the last answer, and the reason it gave. */
+  readonly problem?: string;
+  readonly why?: string;
 }
 
 export interface QuestionField {

@@ -1,13 +1,12 @@
 /** Who did what, when and why; also what was refused. */
 import { api } from "../../api/client.ts";
 import type { AuditEntry } from "../../api/types.ts";
-import { Pager } from "../../components/pager.tsx";
+import { FilterChoice, FilterText } from "../../components/filters.tsx";
+import { Listing } from "../../components/listing.tsx";
 import { Panel } from "../../components/panel.tsx";
-import { Segments } from "../../components/segments.tsx";
-import { Content, Empty } from "../../components/states.tsx";
-import { Table, type Column } from "../../components/table.tsx";
+import type { Column } from "../../components/table.tsx";
 import { Tag, Time } from "../../components/texts.tsx";
-import { href, setParams, usePlace } from "../../state/router.ts";
+import { href, usePlace } from "../../state/router.ts";
 import { useLoad } from "../../state/use-load.ts";
 import { printExact } from "../../text/exact-json.ts";
 import { plural } from "../../text/numbers.ts";
@@ -30,46 +29,28 @@ export function AuditPage(_: PageProps) {
         <p class="soft">Every write, by a person or a program, and every one that was refused.</p>
       </div>
       <div class="row">
-        <Segments
+        <FilterChoice
           label="State"
-          value={state}
+          param="state"
           options={[
             { value: "", text: "All" },
             { value: "done", text: "Done" },
             { value: "asked", text: "Asked" },
             { value: "refused", text: "Refused" },
           ]}
-          onChange={(value) => setParams({ state: value, cursor: null })}
         />
-        <label class="row">
-          <span class="sub">Queue</span>
-          <input
-            class="in"
-            value={queue}
-            onChange={(event) => setParams({ queue: event.currentTarget.value, cursor: null })}
-          />
-        </label>
+        <FilterText label="Queue" param="queue" />
       </div>
       <Panel title="What was done?" aside="newest first">
-        <Content of={entries}>
-          {({ items, nextCursor }) =>
-            items.length === 0 ? (
-              <Empty title="Nothing of this kind is noted.">
-                What is done here, by the command line or by hf is noted with who and why.
-              </Empty>
-            ) : (
-              <>
-                <Table
-                  caption="Audit entries"
-                  columns={COLUMNS}
-                  rows={items}
-                  keyOf={({ id }) => id}
-                />
-                <Pager nextCursor={nextCursor}>{plural(items.length, "entry", "entries")}</Pager>
-              </>
-            )
-          }
-        </Content>
+        <Listing
+          of={entries}
+          caption="Audit entries"
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          none="Nothing of this kind is noted."
+          hint="What is done here, by the command line or by hf is noted with who and why."
+          told={(rows) => plural(rows.length, "entry", "entries")}
+        />
       </Panel>
     </>
   );

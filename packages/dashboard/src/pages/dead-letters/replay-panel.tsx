@@ -25,6 +25,8 @@ export function ReplayPanel({ fault, queue }: { fault: FaultGroup | null; queue:
   const [stopAt, setStopAt] = useState("50");
   const [plan, setPlan] = useState<Plan | null>(null);
   const [isBusy, setBusy] = useState(false);
+  // "1,000" is no number here: read as none it would be no bound at all.
+  const wrong = [limit, perSecond, stopAt].some((text) => !isWhole(text)) || Number(stopAt) > 100;
   const about = {
     ...(fault?.fingerprint != null && { fingerprint: fault.fingerprint }),
     ...(queue !== "" && { queue }),
@@ -108,10 +110,15 @@ export function ReplayPanel({ fault, queue }: { fault: FaultGroup | null; queue:
           <NumberField label="Stop at % failed again" value={stopAt} onChange={setStopAt} />
         </div>
       </div>
+      {wrong && (
+        <p class="error" role="alert">
+          Numbers are written in digits alone, a share up to 100. Empty: no bound.
+        </p>
+      )}
       {plan && (
         <PlanPreview plan={plan}>
           {plan.count > 0 && (
-            <button type="button" class="btn p" onClick={() => void start(plan)}>
+            <button type="button" class="btn p" disabled={wrong} onClick={() => void start(plan)}>
               Replay {plural(plan.count, "job")} …
             </button>
           )}
@@ -119,7 +126,12 @@ export function ReplayPanel({ fault, queue }: { fault: FaultGroup | null; queue:
       )}
       <div class="row">
         {plan === null && (
-          <button type="button" class="btn p" disabled={isBusy} onClick={() => void dryRun()}>
+          <button
+            type="button"
+            class="btn p"
+            disabled={isBusy || wrong}
+            onClick={() => void dryRun()}
+          >
             {isBusy ? "Looking …" : "Dry run"}
           </button>
         )}
@@ -127,7 +139,10 @@ export function ReplayPanel({ fault, queue }: { fault: FaultGroup | null; queue:
           cli={cliText([
             ...["dead", "replay", ...(fault?.fingerprint != null ? [fault.fingerprint] : [])],
             ...(queue === "" ? [] : ["--queue", queue]),
-            ...["--strategy", strategy, "--limit", limit, "--per-second", perSecond, "--dry-run"],
+            ...["--strategy", strategy],
+            ...(number(limit) > 0 ? ["--limit", limit.trim()] : []),
+            ...(number(perSecond) > 0 ? ["--per-second", perSecond.trim()] : []),
+            "--dry-run",
           ])}
           curl={curlText(addressOf("dead-letters/plan"), { method: "POST", body: choice })}
         />
@@ -136,8 +151,13 @@ export function ReplayPanel({ fault, queue }: { fault: FaultGroup | null; queue:
   );
 }
 
+/** Empty: no bound. */
+function isWhole(text: string): boolean {
+  return /^\d{0,6}$/.test(text.trim());
+}
+
 function number(text: string): number {
-  return /^\d{1,6}$/.test(text.trim()) ? Number(text) : 0;
+  return Number(text.trim());
 }
 
 interface NumberFieldProps {
@@ -153,6 +173,7 @@ function NumberField({ label, value, onChange }: NumberFieldProps) {
       <input
         class="in"
         inputMode="numeric"
+        aria-invalid={!isWhole(value)}
         value={value}
         onInput={(event) => onChange(event.currentTarget.value)}
       />

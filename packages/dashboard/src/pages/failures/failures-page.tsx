@@ -2,15 +2,14 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import type { Failure } from "../../api/types.ts";
-import { Pager } from "../../components/pager.tsx";
+import { FilterChoice, FilterText } from "../../components/filters.tsx";
+import { Listing } from "../../components/listing.tsx";
 import { Panel } from "../../components/panel.tsx";
-import { Segments } from "../../components/segments.tsx";
-import { Content, Empty } from "../../components/states.tsx";
-import { Table, type Column } from "../../components/table.tsx";
+import type { Column } from "../../components/table.tsx";
 import { Tag, Time } from "../../components/texts.tsx";
 import { act } from "../../state/act.ts";
 import { askFirst } from "../../state/questions.ts";
-import { href, setParams, usePlace } from "../../state/router.ts";
+import { href, usePlace } from "../../state/router.ts";
 import { useMay, useMe } from "../../state/session.ts";
 import { useLoad } from "../../state/use-load.ts";
 import { printExact } from "../../text/exact-json.ts";
@@ -19,17 +18,16 @@ import { firstLine } from "../overview/side-panels.tsx";
 import type { PageProps } from "../pages.ts";
 
 const PER_PAGE = 50;
-const FIELDS = ["type", "queue", "group"] as const;
 
 export function FailuresPage(_: PageProps) {
   const { params } = usePlace();
   const { queues } = useMe();
   const mayPrune = useMay("admin") && queues === null;
-  const { type, queue, group, final = "", resolved = "", cursor } = params;
+  const { type, queue, group, jobId, final, resolved, cursor } = params;
+  const asked = { type, queue, group, jobId, final, resolved, cursor };
   const failures = useLoad(
-    JSON.stringify(params),
-    (signal) =>
-      api.ledger.failures({ type, queue, group, final, resolved, cursor, limit: PER_PAGE }, signal),
+    JSON.stringify(asked),
+    (signal) => api.ledger.failures({ ...asked, limit: PER_PAGE }, signal),
     10_000,
   );
   return (
@@ -45,57 +43,39 @@ export function FailuresPage(_: PageProps) {
         )}
       </div>
       <div class="row">
-        <Segments
+        <FilterChoice
           label="Which failures"
-          value={final}
+          param="final"
           options={[
             { value: "", text: "All" },
             { value: "true", text: "Final" },
             { value: "false", text: "Tried again" },
           ]}
-          onChange={(value) => setParams({ final: value, cursor: null })}
         />
-        <Segments
+        <FilterChoice
           label="Resolved or not"
-          value={resolved}
+          param="resolved"
           options={[
             { value: "", text: "Any" },
             { value: "false", text: "Open" },
             { value: "true", text: "Resolved" },
           ]}
-          onChange={(value) => setParams({ resolved: value, cursor: null })}
         />
-        {FIELDS.map((name) => (
-          <label key={name} class="row">
-            <span class="sub">{name}</span>
-            <input
-              class="in"
-              value={params[name] ?? ""}
-              onChange={(event) => setParams({ [name]: event.currentTarget.value, cursor: null })}
-            />
-          </label>
-        ))}
+        <FilterText label="Type" param="type" />
+        <FilterText label="Queue" param="queue" />
+        <FilterText label="Group" param="group" />
+        <FilterText label="Job" param="jobId" />
       </div>
       <Panel title="What failed?" aside="newest first">
-        <Content of={failures}>
-          {({ items, nextCursor }) =>
-            items.length === 0 ? (
-              <Empty title="No such failure is kept.">
-                Failures are kept for 14 days unless the program says otherwise.
-              </Empty>
-            ) : (
-              <>
-                <Table
-                  caption="Failed attempts"
-                  columns={COLUMNS}
-                  rows={items}
-                  keyOf={({ id }) => id}
-                />
-                <Pager nextCursor={nextCursor}>{plural(items.length, "failure")}</Pager>
-              </>
-            )
-          }
-        </Content>
+        <Listing
+          of={failures}
+          caption="Failed attempts"
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          none="No such failure is kept."
+          hint="Failures are kept for 14 days unless the program says otherwise."
+          told={(rows) => plural(rows.length, "failure")}
+        />
       </Panel>
     </>
   );

@@ -1,9 +1,9 @@
 /** What holds jobs back: rates, cooldowns and breakers, each with its state and what can be told to it. */
 import { api } from "../../api/client.ts";
 import type { Gate } from "../../api/types.ts";
+import { Listing } from "../../components/listing.tsx";
 import { Panel } from "../../components/panel.tsx";
-import { Content, Empty } from "../../components/states.tsx";
-import { Table, type Column } from "../../components/table.tsx";
+import type { Column } from "../../components/table.tsx";
 import { Relative, Tag, Time, type Tone } from "../../components/texts.tsx";
 import { act } from "../../state/act.ts";
 import { askFirst } from "../../state/questions.ts";
@@ -41,18 +41,14 @@ export function GatesPage(_: PageProps) {
         )}
       </div>
       <Panel title="What holds jobs back?">
-        <Content of={gates}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty title="There are no gates.">
-                A gate keeps a rate, waits after a 429, or stops calls to what is down:
-                hf.gates.set().
-              </Empty>
-            ) : (
-              <Table caption="Gates" columns={columns} rows={items} keyOf={({ name }) => name} />
-            )
-          }
-        </Content>
+        <Listing
+          of={gates}
+          caption="Gates"
+          columns={columns}
+          keyOf={({ name }) => name}
+          none="There are no gates."
+          hint="A gate keeps a rate, waits after a 429, or stops calls to what is down: hf.gates.set()."
+        />
       </Panel>
     </>
   );
@@ -206,6 +202,13 @@ async function force({ name, state }: Gate, reload: () => void): Promise<void> {
   if (await act(() => api.gates.force(name, { state: to, reason: answer.reason }), words)) reload();
 }
 
-async function letDecide({ name }: Gate, reload: () => void): Promise<void> {
-  if (await act(() => api.gates.force(name, { state: "auto" }), `${name} decides again.`)) reload();
+async function letDecide({ name, state }: Gate, reload: () => void): Promise<void> {
+  const answer = await askFirst({
+    title: `Let the gate ${name} decide?`,
+    body: `It ${STATES[state]} now because it was forced. It goes by its rate and its breaker again.`,
+    verb: "Let it decide",
+  });
+  if (answer === null) return;
+  const body = { state: "auto", reason: answer.reason } as const;
+  if (await act(() => api.gates.force(name, body), `${name} decides again.`)) reload();
 }

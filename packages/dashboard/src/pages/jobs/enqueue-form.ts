@@ -2,10 +2,10 @@
 import { h } from "preact";
 import { api } from "../../api/client.ts";
 import type { JobType } from "../../api/types.ts";
-import { act } from "../../state/act.ts";
-import { askFirst, type QuestionField } from "../../state/questions.ts";
+import { askUntilDone } from "../../state/ask-until-done.ts";
+import { askFirst, type Question, type QuestionField } from "../../state/questions.ts";
 import { href } from "../../state/router.ts";
-import { tellError } from "../../state/toasts.ts";
+import { tell, tellError } from "../../state/toasts.ts";
 import { parseExact, printExact } from "../../text/exact-json.ts";
 import { samplePayload } from "../../text/sample-payload.ts";
 import { parseDuration } from "../../text/times.ts";
@@ -14,14 +14,26 @@ import { TypeSchema } from "./type-schema.tsx";
 export async function enqueueByForm(): Promise<void> {
   const type = await chooseType();
   if (type === null) return;
-  const answer = await askFirst({
+  const question: Question = {
     ...{ title: `Enqueue ${type.type}`, verb: "Enqueue", reason: "none", fields: fieldsOf(type) },
     body: h(TypeSchema, { type }),
-  });
-  if (answer === null) return;
-  const { payload = "", queue, group, delay, key, priority, tags } = answer.fields;
-  const body = {
-    ...{ type: type.type, payload: payload.trim() === "" ? {} : parseExact(payload) },
+  };
+  const made = await askUntilDone(question, ({ fields }) =>
+    api.jobs.enqueue({ type: type.type, ...bodyOf(fields) }),
+  );
+  if (made === null) return;
+  tell(
+    made.status === "duplicate"
+      ? "There is such a job already."
+      : `It is enqueued in ${made.queue}.`,
+    { href: href(["jobs", made.id]), text: "Show it" },
+  );
+}
+
+function bodyOf(fields: Readonly<Record<string, string>>) {
+  const { payload = "", queue, group, delay, key, priority, tags } = fields;
+  return {
+    payload: payload === "" ? {} : parseExact(payload),
     ...(queue && { queue }),
     ...(group && { group }),
     ...(delay && { delayMs: parseDuration(delay) }),
@@ -29,12 +41,6 @@ export async function enqueueByForm(): Promise<void> {
     ...(priority && { priority: Number(priority) }),
     ...(tags && { tags: tags.split(/[\s,]+/).filter(Boolean) }),
   };
-  await act(
-    () => api.jobs.enqueue(body),
-    ({ status, queue: where }) =>
-      status === "duplicate" ? "There is such a job already." : `It is enqueued in ${where}.`,
-    ({ id }) => ({ href: href(["jobs", id]), text: "Show it" }),
-  );
 }
 
 async function chooseType(): Promise<JobType | null> {

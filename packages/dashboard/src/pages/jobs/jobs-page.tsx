@@ -1,5 +1,5 @@
 /** Find jobs, look at them, do something to some or to all of them. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { Panel } from "../../components/panel.tsx";
 import { Pager } from "../../components/pager.tsx";
@@ -49,6 +49,8 @@ function JobsList() {
   const { query, problems } = parseJobQuery(text, askedAt);
   const asked = { ...query, order };
   const key = JSON.stringify({ asked, cursor });
+  // Nothing is done to a job that is not shown any more.
+  useEffect(() => setChosen(new Set()), [key]);
   const list = useFreshList(
     key,
     (signal) => api.jobs.list({ ...asked, cursor, limit: 50 }, signal),

@@ -1,15 +1,14 @@
 /** Execution locks: what must not run twice at once, and who has it. */
 import { api } from "../../api/client.ts";
 import type { Lock } from "../../api/types.ts";
-import { Pager } from "../../components/pager.tsx";
+import { FilterChoice, FilterText } from "../../components/filters.tsx";
+import { Listing } from "../../components/listing.tsx";
 import { Panel } from "../../components/panel.tsx";
-import { Segments } from "../../components/segments.tsx";
-import { Content, Empty } from "../../components/states.tsx";
-import { Table, type Column } from "../../components/table.tsx";
+import type { Column } from "../../components/table.tsx";
 import { Tag, Time, type Tone } from "../../components/texts.tsx";
 import { act } from "../../state/act.ts";
 import { askFirst } from "../../state/questions.ts";
-import { href, setParams, usePlace } from "../../state/router.ts";
+import { href, usePlace } from "../../state/router.ts";
 import { useMay, useMe } from "../../state/session.ts";
 import { useLoad } from "../../state/use-load.ts";
 import { plural } from "../../text/numbers.ts";
@@ -37,48 +36,29 @@ export function LocksPage(_: PageProps) {
         <p class="soft">One job of a scope at a time, and what has run need not run again.</p>
       </div>
       <div class="row">
-        <Segments
+        <FilterChoice
           label="State"
-          value={state}
+          param="state"
           options={[
             { value: "", text: "All" },
             { value: "running", text: "Running" },
             { value: "completed", text: "Completed" },
             { value: "failed", text: "Failed" },
           ]}
-          onChange={(value) => setParams({ state: value, cursor: null })}
         />
-        <label class="row">
-          <span class="sub">Key</span>
-          <input
-            class="in"
-            value={key}
-            onChange={(event) => setParams({ key: event.currentTarget.value, cursor: null })}
-          />
-        </label>
+        <FilterText label="Key" param="key" />
       </div>
       <Panel title="Which scopes are locked?">
-        <Content of={locks}>
-          {({ items, nextCursor }) =>
-            items.length === 0 ? (
-              <Empty title="There is no such lock.">
-                A type that is defined with a lock takes one for each scope it runs in.
-              </Empty>
-            ) : (
-              <>
-                <Table
-                  caption="Locks"
-                  columns={mayRelease ? [...COLUMNS, releasing(locks.reload)] : COLUMNS}
-                  rows={items}
-                  keyOf={({ id }) => id}
-                />
-                <Pager nextCursor={nextCursor} next="More">
-                  {plural(items.length, "lock")}
-                </Pager>
-              </>
-            )
-          }
-        </Content>
+        <Listing
+          of={locks}
+          caption="Locks"
+          columns={mayRelease ? [...COLUMNS, releasing(locks.reload)] : COLUMNS}
+          keyOf={({ id }) => id}
+          none="There is no such lock."
+          hint="A type that is defined with a lock takes one for each scope it runs in."
+          told={(rows) => plural(rows.length, "lock")}
+          next="More"
+        />
       </Panel>
     </>
   );

@@ -7,6 +7,7 @@ import { Panel } from "../../components/panel.tsx";
 import { Content } from "../../components/states.tsx";
 import { Time } from "../../components/texts.tsx";
 import { href } from "../../state/router.ts";
+import { useMe } from "../../state/session.ts";
 import { useLoad } from "../../state/use-load.ts";
 import { cliText, curlText } from "../../text/copy-as.ts";
 import { printExact } from "../../text/exact-json.ts";
@@ -68,6 +69,8 @@ function Ending({ operation }: { operation: Operation }) {
 function Facts({ operation }: { operation: Operation }) {
   const { filter, perSecond, plannedAt, startedAt, endedAt, by, reason, refused, missing } =
     operation;
+  const { role, queues } = useMe();
+  const seesAudit = role === "admin" && queues === null;
   return (
     <Panel title="What is it about?" isPadded>
       <dl class="facts">
@@ -106,9 +109,11 @@ function Facts({ operation }: { operation: Operation }) {
           </>
         )}
       </dl>
-      <p class="sub">
-        <a href={href(["audit"])}>The audit</a> has its entry.
-      </p>
+      {seesAudit && (
+        <p class="sub">
+          <a href={href(["audit"])}>The audit</a> has its entry.
+        </p>
+      )}
     </Panel>
   );
 }

@@ -7,9 +7,11 @@ import { act } from "../../state/act.ts";
 import { askFirst } from "../../state/questions.ts";
 import { useMay } from "../../state/session.ts";
 import { count, plural } from "../../text/numbers.ts";
-import { duration, exactDuration, parseDuration } from "../../text/times.ts";
+import { keepingText, parseKeeping } from "../../text/keeping.ts";
+import { duration } from "../../text/times.ts";
 
 const KEPT = ["succeeded", "dead", "cancelled"] as const;
+const KEEPING_HINT = "14 days; at most 1000; 14 days, at most 1000; for ever";
 
 export function checkBound(text: string): string | null {
   return /^\d{1,9}$/.test(text) ? null : "a whole number";
@@ -118,8 +120,6 @@ async function setLimits(queue: QueueDetails, reload: () => void): Promise<void>
 
 async function setKeep(queue: QueueDetails, reload: () => void): Promise<void> {
   const { queue: name, keep, overflow } = queue;
-  const text = (rule: QueueDetails["keep"][string]) =>
-    rule === null ? "for ever" : rule?.maxAgeMs == null ? "" : exactDuration(rule.maxAgeMs);
   const answer = await askFirst({
     title: `Keeping of queue ${name}`,
     body: "How long finished jobs stay. What is past its time goes for good.",
@@ -127,11 +127,9 @@ async function setKeep(queue: QueueDetails, reload: () => void): Promise<void> {
     fields: [
       ...KEPT.map((status) => ({
         ...{ name: status, label: `Keep ${status} for (empty: as the general rule says)` },
-        ...{ value: text(keep[status]), hint: "14 days, 12 h, for ever" },
+        ...{ value: keepingText(keep[status]), hint: KEEPING_HINT },
         check: (given: string) =>
-          given === "for ever" || (parseDuration(given) ?? 0) > 0
-            ? null
-            : "write 14 days, 12 h or for ever",
+          parseKeeping(given) === undefined ? `write it as one of: ${KEEPING_HINT}` : null,
       })),
       {
         ...{
@@ -148,9 +146,7 @@ async function setKeep(queue: QueueDetails, reload: () => void): Promise<void> {
   const given = KEPT.flatMap((status) => {
     const words = answer.fields[status] ?? "";
     if (words === "") return [];
-    const before = keep[status];
-    const rule = words === "for ever" ? null : { ...before, maxAgeMs: parseDuration(words) };
-    return [[status, rule] as const];
+    return [[status, parseKeeping(words)] as const];
   });
   const body = {
     keep: given.length === 0 ? null : Object.fromEntries(given),

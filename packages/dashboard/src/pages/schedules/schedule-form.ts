@@ -2,45 +2,56 @@
 import { api } from "../../api/client.ts";
 import type { Schedule } from "../../api/types.ts";
 import { act } from "../../state/act.ts";
-import { askFirst, type QuestionField } from "../../state/questions.ts";
+import { askUntilDone } from "../../state/ask-until-done.ts";
+import { askFirst, type Question, type QuestionField } from "../../state/questions.ts";
 import { go, href } from "../../state/router.ts";
-import { tellError } from "../../state/toasts.ts";
 import { parseExact, printExact } from "../../text/exact-json.ts";
 import { exactDuration, exactTime, parseDuration } from "../../text/times.ts";
 import { checkJson } from "../jobs/enqueue-form.ts";
+
+/** What the server shows in place of a secret. Sent back it would be stored in place of the secret. */
+const HIDDEN = "[REDACTED]";
 
 export async function setScheduleByForm(
   schedule: Schedule | null,
   reload: () => void,
 ): Promise<void> {
-  const answer = await askFirst({
-    title: schedule === null ? "New schedule" : `Change ${schedule.name}`,
-    body: "By cron, with a time zone, or every so often. Its next ticks are shown before it is stored.",
-    ...{ verb: "Show its ticks", reason: "required" },
-    fields: fieldsOf(schedule),
-  });
-  if (answer === null) return;
-  const name = schedule?.name ?? answer.fields["name"] ?? "";
-  const { rule, body } = bodyOf(answer.fields);
-  try {
+  const found = await askUntilDone(questionOf(schedule), async ({ fields, reason }) => {
+    const name = schedule?.name ?? fields["name"] ?? "";
+    const { rule, body } = bodyOf(fields);
     const { next } = await api.schedules.preview(rule);
-    const isMeant = await askFirst({
-      title: `Store ${name}?`,
-      body: `It fires next at ${next.slice(0, 3).map(exactTime).join("; ")}.`,
-      ...{ verb: "Store it", reason: "none" },
-    });
-    if (isMeant === null) return;
-  } catch (error) {
-    tellError(error);
-    return;
-  }
-  const done = await act(
-    () => api.schedules.set(name, { ...body, reason: answer.reason }),
-    `${name} is stored.`,
-  );
-  if (!done) return;
+    return { name, next, body: { ...body, reason } };
+  });
+  if (found === null) return;
+  const { name, body, next } = found;
+  const isMeant = await askFirst({
+    title: `Store ${name}?`,
+    body: `It fires next at ${next.slice(0, 3).map(exactTime).join("; ")}.`,
+    ...{ verb: "Store it", reason: "none" },
+  });
+  if (isMeant === null) return;
+  if (!(await act(() => api.schedules.set(name, body), `${name} is stored.`))) return;
   reload();
   go(href(["schedules", name]));
+}
+
+function questionOf(schedule: Schedule | null): Question {
+  const kept =
+    schedule === null
+      ? ""
+      : " Priority, tags and attempts of its job become those of its type: they are not shown here.";
+  return {
+    title: schedule === null ? "New schedule" : `Change ${schedule.name}`,
+    body: `By cron, with a time zone, or every so often. Its next ticks are shown before it is stored.${kept}`,
+    ...{ verb: "Show its ticks", reason: "required" },
+    fields: fieldsOf(schedule),
+  };
+}
+
+function checkPayload(text: string): string | null {
+  return text.includes(HIDDEN)
+    ? `${HIDDEN} stands for a secret that is not shown: write the secret in its place`
+    : checkJson(text);
 }
 
 function fieldsOf(schedule: Schedule | null): readonly QuestionField[] {
@@ -61,10 +72,11 @@ function fieldsOf(schedule: Schedule | null): readonly QuestionField[] {
     },
     { name: "type", label: "Type of its job", isRequired: true, value: schedule?.job.type ?? "" },
     {
-      ...{ name: "payload", label: "Payload, as JSON", kind: "area", check: checkJson },
+      ...{ name: "payload", label: "Payload, as JSON", kind: "area", check: checkPayload },
       value: schedule === null ? "{}" : printExact(schedule.job.payload, 2),
     },
     { name: "queue", label: "Queue (empty: the type's own)", value: schedule?.job.queue ?? "" },
+    { name: "group", label: "Group (may be left out)", value: ownGroup(schedule) },
     {
       ...{ name: "overlap", label: "While the last one runs", kind: "select" },
       value: schedule?.overlap ?? "skip",
@@ -86,14 +98,24 @@ function fieldsOf(schedule: Schedule | null): readonly QuestionField[] {
   ];
 }
 
+/** One that the store gave it, because its jobs run one at a time, is given to it again. */
+function ownGroup(schedule: Schedule | null): string {
+  const group = schedule?.job.group ?? "";
+  return group === `schedule:${schedule?.name}` ? "" : group;
+}
+
 function bodyOf(fields: Readonly<Record<string, string>>) {
-  const { cron = "", timeZone = "", everyMs = "", type, payload = "{}", queue = "" } = fields;
-  const { overlap, missed } = fields;
+  const { cron = "", timeZone = "", everyMs = "", type, payload = "", queue = "" } = fields;
+  const { group = "", overlap, missed } = fields;
   const rule = {
     ...(cron !== "" && { cron }),
     ...(timeZone !== "" && { timeZone }),
     ...(everyMs !== "" && { everyMs: parseDuration(everyMs) }),
   };
-  const job = { type, payload: parseExact(payload), ...(queue !== "" && { queue }) };
+  const job = {
+    ...{ type, payload: payload === "" ? {} : parseExact(payload) },
+    ...(queue !== "" && { queue }),
+    ...(group !== "" && { group }),
+  };
   return { rule, body: { ...rule, job, overlap, missed } };
 }

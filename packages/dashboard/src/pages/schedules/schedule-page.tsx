@@ -28,6 +28,11 @@ export function SchedulePage({ name }: { name: string }) {
     (signal) => api.schedules.runs(name, { limit: PER_PAGE, cursor }, signal),
     5_000,
   );
+  // A run by hand is a row of its own, which would else be missing for seconds.
+  const reload = () => {
+    schedule.reload();
+    runs.reload();
+  };
   return (
     <Content of={schedule}>
       {(found) => (
@@ -38,7 +43,7 @@ export function SchedulePage({ name }: { name: string }) {
               {ruleWords(found)} <StandingTag schedule={found} />
             </p>
             <span class="sp" />
-            <Steering schedule={found} reload={schedule.reload} />
+            <Steering schedule={found} reload={reload} />
           </div>
           <WhyNot schedule={found} />
           <div class="split">
@@ -226,6 +231,8 @@ function Steering({ schedule, reload }: { schedule: Schedule; reload: () => void
   const maySet = useMay("admin") && queues === null;
   if (!mayOperate) return null;
   const isPaused = schedule.paused !== null;
+  // The store refuses it: the next worker that starts would bring it back.
+  const isDeclared = schedule.origin === "code" && schedule.disabledAt === null;
   return (
     <span class="acts">
       <button type="button" class="btn" onClick={() => void runNow(schedule, reload)}>
@@ -239,7 +246,7 @@ function Steering({ schedule, reload }: { schedule: Schedule; reload: () => void
           Change
         </button>
       )}
-      {maySet && (
+      {maySet && !isDeclared && (
         <button type="button" class="btn danger" onClick={() => void remove(schedule)}>
           Remove
         </button>
@@ -280,7 +287,7 @@ async function remove({ name, origin }: Schedule): Promise<void> {
     title: `Remove ${name}?`,
     body:
       origin === "code"
-        ? "A program declares it: it is back when that program starts again."
+        ? "No live worker declares it any more. It is back when a program does that has it."
         : "It fires nothing more. What it enqueued stays.",
     ...{ verb: "Remove it", isDestructive: true, reason: "required" },
   });

@@ -1,10 +1,9 @@
 /** What fires when: in words, with the next tick and what became of the last one. */
 import { api } from "../../api/client.ts";
 import type { Schedule } from "../../api/types.ts";
-import { Pager } from "../../components/pager.tsx";
+import { Listing } from "../../components/listing.tsx";
 import { Panel } from "../../components/panel.tsx";
-import { Content, Empty } from "../../components/states.tsx";
-import { Table, type Column } from "../../components/table.tsx";
+import type { Column } from "../../components/table.tsx";
 import { Relative } from "../../components/texts.tsx";
 import { href, useParam } from "../../state/router.ts";
 import { useMay, useMe } from "../../state/session.ts";
@@ -48,28 +47,17 @@ function SchedulesList() {
         )}
       </div>
       <Panel title="What fires when?">
-        <Content of={schedules}>
-          {({ items, nextCursor }) =>
-            items.length === 0 ? (
-              <Empty title="There are no schedules.">
-                A program declares them with schedules: in its Holdfast, or they are made here.
-              </Empty>
-            ) : (
-              <>
-                <Table
-                  caption="Schedules"
-                  columns={COLUMNS}
-                  rows={items}
-                  keyOf={({ name }) => name}
-                  hrefOf={({ name }) => href(["schedules", name])}
-                />
-                <Pager nextCursor={nextCursor} next="More">
-                  {plural(items.length, "schedule")}, by name
-                </Pager>
-              </>
-            )
-          }
-        </Content>
+        <Listing
+          of={schedules}
+          caption="Schedules"
+          columns={COLUMNS}
+          keyOf={({ name }) => name}
+          hrefOf={({ name }) => href(["schedules", name])}
+          none="There are no schedules."
+          hint="A program declares them with schedules: in its Holdfast, or they are made here."
+          told={(rows) => `${plural(rows.length, "schedule")}, by name`}
+          next="More"
+        />
       </Panel>
     </>
   );

@@ -2,15 +2,17 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import type { Token } from "../../api/types.ts";
+import { Listing } from "../../components/listing.tsx";
 import { Panel } from "../../components/panel.tsx";
-import { Content, Empty } from "../../components/states.tsx";
-import { Table, type Column } from "../../components/table.tsx";
+import type { Column } from "../../components/table.tsx";
 import { Tag, Time } from "../../components/texts.tsx";
 import { act } from "../../state/act.ts";
 import { currentTime } from "../../state/clock.ts";
 import { copyText } from "../../state/copy.ts";
-import { askFirst } from "../../state/questions.ts";
+import { askUntilDone } from "../../state/ask-until-done.ts";
+import { askFirst, type Question } from "../../state/questions.ts";
 import { useMay } from "../../state/session.ts";
+import { tell } from "../../state/toasts.ts";
 import { useLoad } from "../../state/use-load.ts";
 import { parseDuration } from "../../text/times.ts";
 import type { PageProps } from "../pages.ts";
@@ -56,22 +58,14 @@ export function TokensPage(_: PageProps) {
         </div>
       )}
       <Panel title="Who may come in?">
-        <Content of={tokens}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty title="There are no tokens in the store.">
-                The one you came with is given to the server by its own configuration.
-              </Empty>
-            ) : (
-              <Table
-                caption="Tokens"
-                columns={mayWrite ? [...COLUMNS, removing(tokens.reload)] : COLUMNS}
-                rows={items}
-                keyOf={({ id }) => id}
-              />
-            )
-          }
-        </Content>
+        <Listing
+          of={tokens}
+          caption="Tokens"
+          columns={mayWrite ? [...COLUMNS, removing(tokens.reload)] : COLUMNS}
+          keyOf={({ id }) => id}
+          none="There are no tokens in the store."
+          hint="The one you came with is given to the server by its own configuration."
+        />
       </Panel>
     </>
   );
@@ -123,7 +117,7 @@ function removing(reload: () => void): Column<Token> {
 }
 
 async function createByForm(): Promise<{ readonly secret: string } | null> {
-  const answer = await askFirst({
+  const question: Question = {
     title: "New token",
     body: "Its secret is shown once, after this.",
     ...{ verb: "Make it", reason: "none" },
@@ -139,17 +133,21 @@ async function createByForm(): Promise<{ readonly secret: string } | null> {
         check: (text) => ((parseDuration(text) ?? 0) > 0 ? null : "write 30 days or 12 h"),
       },
     ],
-  });
-  if (answer === null) return null;
-  const { name = "", role = "viewer", queues = "", for: lasting = "" } = answer.fields;
+  };
+  const made = await askUntilDone(question, ({ fields }) => api.tokens.create(bodyOf(fields)));
+  if (made !== null) tell(`The token for ${made.token.name} is made.`);
+  return made;
+}
+
+function bodyOf(fields: Readonly<Record<string, string>>) {
+  const { name = "", role = "viewer", queues = "", for: lasting = "" } = fields;
   const own = queues.split(/[\s,]+/).filter(Boolean);
   const ms = parseDuration(lasting);
-  const body = {
+  return {
     ...{ name, role },
     ...(own.length > 0 && { queues: own }),
     ...(ms !== null && { expiresAt: new Date(currentTime() + ms).toISOString() }),
   };
-  return act(() => api.tokens.create(body), `The token for ${name} is made.`);
 }
 
 async function remove({ id, name, role }: Token, reload: () => void): Promise<void> {

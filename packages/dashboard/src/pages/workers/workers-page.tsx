@@ -1,14 +1,14 @@
 /** Every live worker: what it runs now, and how its process fares. */
 import { api } from "../../api/client.ts";
 import type { Worker } from "../../api/types.ts";
+import { Listing } from "../../components/listing.tsx";
 import { Panel } from "../../components/panel.tsx";
-import { Content, Empty } from "../../components/states.tsx";
-import { Table, type Column } from "../../components/table.tsx";
+import type { Column } from "../../components/table.tsx";
 import { Age, Tag } from "../../components/texts.tsx";
 import { act } from "../../state/act.ts";
 import { askFirst } from "../../state/questions.ts";
 import { href } from "../../state/router.ts";
-import { useMay } from "../../state/session.ts";
+import { useMay, useMe } from "../../state/session.ts";
 import { useLoad } from "../../state/use-load.ts";
 import { bytes, count, plural } from "../../text/numbers.ts";
 import { duration } from "../../text/times.ts";
@@ -20,6 +20,7 @@ const LATE_MS = 100;
 
 export function WorkersPage(_: PageProps) {
   const mayTell = useMay("operator");
+  const { queues } = useMe();
   const workers = useLoad("workers", (signal) => api.workers.list(signal), 3_000);
   const items = workers.data?.items ?? [];
   const active = items.reduce((sum, one) => sum + one.active, 0);
@@ -35,22 +36,14 @@ export function WorkersPage(_: PageProps) {
         )}
       </div>
       <Panel title="What does each run now?">
-        <Content of={workers}>
-          {({ items: all }) =>
-            all.length === 0 ? (
-              <Empty title="No worker is alive.">
-                Jobs wait until one is: start it with hf.work(), or with holdfast work.
-              </Empty>
-            ) : (
-              <Table
-                caption="Workers"
-                columns={mayTell ? [...COLUMNS, steering(workers.reload)] : COLUMNS}
-                rows={all}
-                keyOf={({ id }) => id}
-              />
-            )
-          }
-        </Content>
+        <Listing
+          of={workers}
+          caption="Workers"
+          columns={mayTell ? [...COLUMNS, steering(workers.reload, queues)] : COLUMNS}
+          keyOf={({ id }) => id}
+          none="No worker is alive."
+          hint="Jobs wait until one is: start it with hf.work(), or with holdfast work."
+        />
       </Panel>
     </>
   );
@@ -125,15 +118,17 @@ const COLUMNS: readonly Column<Worker>[] = [
   },
 ];
 
-function steering(reload: () => void): Column<Worker> {
+/** A worker is told what to do by those who see all of its queues. */
+function steering(reload: () => void, own: readonly string[] | null): Column<Worker> {
   return {
     title: "",
     isNumber: true,
-    cell: (worker) => (
-      <button type="button" class="btn small" onClick={() => void steer(worker, reload)}>
-        {worker.isQuiet ? "Resume" : "Quiet"}
-      </button>
-    ),
+    cell: (worker) =>
+      (own === null || worker.queues.every((queue) => own.includes(queue))) && (
+        <button type="button" class="btn small" onClick={() => void steer(worker, reload)}>
+          {worker.isQuiet ? "Resume" : "Quiet"}
+        </button>
+      ),
   };
 }
 

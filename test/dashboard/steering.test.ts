@@ -1,0 +1,183 @@
+/** What an admin does with a button is what the store has afterwards, and what the page shows without a reload. */
+import { Tokens } from "@holdfast/server";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { onlyInFull, TIER } from "../runner/tier.ts";
+import { ADMIN_TOKEN } from "../server/served.ts";
+import { openBrowser, visit, type Visit } from "./browser.ts";
+import { openHouse, type House } from "./house.ts";
+import { settled } from "./walk.ts";
+
+/** A worker obeys within five seconds, and says so within five more. */
+const OBEYS = { timeout: 20_000, interval: 200 };
+
+describe("what is steered from a page", () => {
+  let house: House;
+  let browser: Browser | null = null;
+  let admin: Visit;
+
+  beforeAll(async () => {
+    if (TIER !== "full") return;
+    browser = await openBrowser();
+    if (!browser) return;
+    house = await openHouse("sqlite", { server: { environment: { name: "staging" } } });
+    admin = await visit(browser, { url: house.url, token: ADMIN_TOKEN });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await house?.close();
+  });
+
+  async function open(test: TestContext, place: string): Promise<Page> {
+    onlyInFull(test);
+    test.skip(!browser, "no Chromium here");
+    const { page } = admin;
+    await page.goto(`${house.url}/#/${place}`);
+    await settled(page);
+    return page;
+  }
+
+  it("a schedule is paused, goes on, and runs now", async (test) => {
+    const page = await open(test, "schedules/weekly-report");
+    await page.getByRole("button", { name: "Pause" }).click();
+    await answer(page, "Pause it", { "Reason, for the audit (may be left out)": "month end" });
+    await page.getByText("It was paused by admin token: month end.").waitFor();
+    const paused = await house.hf.schedules.get("weekly-report");
+    expect(paused).toMatchObject({ enabled: false, paused: { reason: "month end" } });
+
+    await page.getByRole("button", { name: "Resume" }).click();
+    await answer(page, "Resume it");
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+    expect(await house.hf.schedules.get("weekly-report")).toMatchObject({ enabled: true });
+
+    const rows = page.getByRole("table", { name: "Ticks" }).locator("tbody tr");
+    const before = await rows.count();
+    await page.getByRole("button", { name: "Run now" }).click();
+    await answer(page, "Run now");
+    await expect.poll(() => rows.count(), { timeout: 3_000 }).toBe(before + 1);
+    const { runs } = await house.hf.schedules.runs("weekly-report");
+    expect(runs).toHaveLength(before + 1);
+    expect(runs[0]).toMatchObject({ isManual: true });
+    expect(await house.hf.job(runs[0]?.job ?? "")).toMatchObject({ type: "report.make" });
+  });
+
+  it("a gate decides by itself again, and is forced both ways", async (test) => {
+    const page = await open(test, "gates");
+    const gate = () => house.hf.gates.get("hubspot");
+    expect(await gate()).toMatchObject({ forced: "open" });
+    await page.getByRole("button", { name: "Let it decide" }).click();
+    await answer(page, "Let it decide");
+    await page.getByRole("button", { name: "Force" }).waitFor();
+    expect(await gate()).toMatchObject({ forced: "auto", state: "closed" });
+
+    for (const [words, state] of [
+      ["holds everything back", "open"],
+      ["lets everything pass that its rate allows", "closed"],
+    ] as const) {
+      await page.getByRole("button", { name: "Force" }).click();
+      await page.getByRole("dialog").getByRole("combobox").selectOption(words);
+      await answer(page, "Force it", { "Reason, for the audit": "HubSpot is being moved" });
+      await page.getByText("forced", { exact: true }).waitFor();
+      expect(await gate()).toMatchObject({ forced: state, state });
+      await page.getByRole("button", { name: "Let it decide" }).click();
+      await answer(page, "Let it decide");
+      await page.getByRole("button", { name: "Force" }).waitFor();
+    }
+    expect(await gate()).toMatchObject({ forced: "auto" });
+  });
+
+  it("a gate that is changed keeps what its form does not change", async (test) => {
+    const page = await open(test, "gates");
+    const before = await house.hf.gates.get("hubspot");
+    await page.getByRole("button", { name: "Change" }).click();
+    await page.getByLabel("Starts (empty: no rate)").fill("90");
+    await answer(page, "Change it", { "Reason, for the audit": "a larger plan" });
+    await page.getByText("90 in 10 s").waitFor();
+    expect(await house.hf.gates.get("hubspot")).toMatchObject({
+      ...{ targets: before?.targets, breaker: before?.breaker, cooldown: before?.cooldown },
+      rate: [{ ...before?.rate[0], limit: 90 }],
+    });
+  });
+
+  it("a worker is quieted, and leases again", { timeout: 60_000 }, async (test) => {
+    const page = await open(test, "workers");
+    const isQuiet = async () => (await house.hf.workers.list())[0]?.isQuiet;
+    expect(await isQuiet()).toBe(false);
+    await page.getByRole("button", { name: "Quiet" }).click();
+    await answer(page, "Quiet it");
+    await page.getByText("It is quiet: what it runs goes on.").waitFor();
+    await expect.poll(isQuiet, OBEYS).toBe(true);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await answer(page, "Resume it");
+    await expect.poll(isQuiet, OBEYS).toBe(false);
+  });
+
+  it("a token is made as it was asked for, and is of no use once it is removed", async (test) => {
+    const page = await open(test, "tokens");
+    await page.getByRole("button", { name: "New token" }).click();
+    await page.getByRole("dialog").getByRole("combobox").selectOption("operator");
+    await answer(page, "Make it", {
+      ...{ "For whom, or what": "night shift", "Ends after (empty: never)": "12 h" },
+      "Queues, with blanks between them (empty: all)": "mail crm",
+    });
+    const secret = await page.getByRole("status").locator("code").textContent();
+    const row = page.getByRole("row").filter({ hasText: "night shift" });
+    await row.waitFor();
+    const kept = async () =>
+      (await new Tokens(house.hf.tools.ledgerRecords, Date.now).list()).find(
+        ({ name }) => name === "night shift",
+      );
+    const made = { role: "operator", queues: ["mail", "crm"] };
+    const token = await kept();
+    expect(token).toMatchObject(made);
+    const lasts = Date.parse(token?.expiresAt ?? "") - Date.parse(token?.createdAt ?? "");
+    expect(Math.round(lasts / 60_000)).toBe(12 * 60);
+    const { json } = await house.call("GET", "/api/v1/me", { token: secret });
+    expect(json.data).toMatchObject(made);
+    expect(await noted("create token")).toMatchObject({ state: "done" });
+
+    await row.getByRole("button", { name: "Remove" }).click();
+    await answer(page, "Remove it");
+    await row.waitFor({ state: "detached" });
+    expect(await kept()).toBeUndefined();
+    expect(await house.call("GET", "/api/v1/me", { token: secret })).toMatchObject({ status: 401 });
+    expect(await noted("remove token")).toMatchObject({ state: "done" });
+  });
+
+  it("a lock is released, with who and why", async (test) => {
+    const page = await open(test, "locks");
+    const scopes = async () => (await house.hf.locks.list()).locks.map(({ scope }) => scope);
+    expect(await scopes()).toContain("2026-10");
+    const row = page.getByRole("row").filter({ hasText: "2026-10" });
+    await row.getByRole("button", { name: "Release" }).click();
+    await answer(page, "Release it", { "Reason, for the audit": "made by hand" });
+    await row.waitFor({ state: "detached" });
+    expect(await scopes()).not.toContain("2026-10");
+    expect(await noted("release lock")).toMatchObject({ reason: "made by hand" });
+  });
+
+  it("none of it said an error", (test) => {
+    onlyInFull(test);
+    test.skip(!browser, "no Chromium here");
+    expect(admin.wrongs).toEqual([]);
+  });
+
+  /** The newest entry of the audit that is about this. */
+  async function noted(action: string) {
+    const { entries } = await house.hf.ledger({ kind: "audit", limit: 50 });
+    return entries
+      .map(({ body, state }) => ({ ...(body as { readonly action: string }), state }))
+      .find((entry) => entry.action === action);
+  }
+});
+
+async function answer(
+  page: Page,
+  verb: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label).fill(value);
+  await dialog.getByRole("button", { name: verb, exact: true }).click();
+  await dialog.waitFor({ state: "detached" });
+}
