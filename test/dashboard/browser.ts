@@ -85,11 +85,14 @@ async function noteViolations(context: BrowserContext): Promise<void> {
   });
 }
 
-/** Where something reaches beyond the right edge. */
+/** Where something reaches beyond the right edge, of the page or of a table that hides it. */
 export async function overflows(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const wide = document.documentElement.clientWidth;
-    if (document.documentElement.scrollWidth <= wide) return [];
+    const cut = [...document.querySelectorAll("main .scroll")]
+      .filter((one) => one.scrollWidth > one.clientWidth + 1)
+      .map((one) => `the table ${one.querySelector("caption")?.textContent} is cut`);
+    if (document.documentElement.scrollWidth <= wide) return cut;
     return [...document.querySelectorAll("main *")]
       .filter((one) => one.getBoundingClientRect().right > wide + 1)
       .slice(0, 5)

@@ -156,10 +156,55 @@ describe("what is steered from a page", () => {
     expect(await noted("release lock")).toMatchObject({ reason: "made by hand" });
   });
 
+  it("what is typed in a filter is not undone by a list that reads itself again", async (test) => {
+    const page = await open(test, "failures");
+    const field = page.getByLabel("Queue");
+    await field.pressSequentially("crm");
+    await page.waitForResponse(/\/api\/v1\/failures/);
+    expect(await field.inputValue()).toBe("crm");
+    await field.press("Enter");
+    await expect.poll(() => page.locator("main tbody tr").count()).toBe(9);
+    expect(page.url()).toContain("queue=crm");
+  });
+
+  it("a job's failures are its own", async (test) => {
+    const page = await open(test, `jobs/${house.jobs.dead}`);
+    await page.getByRole("link", { name: "on record" }).click();
+    await expect.poll(() => page.locator("main tbody tr").count()).toBe(1);
+    expect((await house.hf.failures.list({ jobId: house.jobs.dead })).failures).toHaveLength(1);
+  });
+
+  it("a replay with a bound that is no number is not begun", async (test) => {
+    const page = await open(test, "dead-letters");
+    await page.getByLabel("At most").fill("1,000");
+    await page.getByText("Numbers are written in digits alone").waitFor();
+    expect(await page.getByRole("button", { name: "Dry run" }).isDisabled()).toBe(true);
+  });
+
   it("none of it said an error", (test) => {
     onlyInFull(test);
     test.skip(!browser, "no Chromium here");
     expect(admin.wrongs).toEqual([]);
+  });
+
+  it("a schedule that is refused comes back as it was filled in", async (test) => {
+    const page = await open(test, "schedules");
+    await page.getByRole("button", { name: "New schedule" }).click();
+    const filled = {
+      Name: "nightly",
+      "Type of its job": "report.make",
+      "Reason, for the audit": "x",
+    };
+    const wrong = { ...filled, "Cron (empty: every so often)": "61 * * * *" };
+    await (await fill(page, "Show its ticks", wrong)).click();
+    await page.getByRole("alert").filter({ hasText: "61" }).waitFor();
+    for (const [label, value] of Object.entries(filled)) {
+      expect(await page.getByRole("dialog").getByLabel(label).inputValue()).toBe(value);
+    }
+    await answer(page, "Show its ticks", { "Cron (empty: every so often)": "1 * * * *" });
+    await answer(page, "Store it");
+    await page.getByRole("heading", { name: "nightly" }).waitFor();
+    expect(await house.hf.schedules.get("nightly")).toMatchObject({ cron: "1 * * * *" });
   });
 
   /** The newest entry of the audit that is about this. */
@@ -176,8 +221,13 @@ async function answer(
   verb: string,
   fields: Readonly<Record<string, string>> = {},
 ): Promise<void> {
+  const button = await fill(page, verb, fields);
+  await button.click();
+  await button.waitFor({ state: "detached" });
+}
+
+async function fill(page: Page, verb: string, fields: Readonly<Record<string, string>>) {
   const dialog = page.getByRole("dialog");
   for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label).fill(value);
-  await dialog.getByRole("button", { name: verb, exact: true }).click();
-  await dialog.waitFor({ state: "detached" });
+  return dialog.getByRole("button", { name: verb, exact: true });
 }

@@ -1,4 +1,5 @@
 /** All pages, with the numbers that say where to look. */
+import { useEffect, useRef } from "preact/hooks";
 import { useLive } from "../state/live.ts";
 import { useMe } from "../state/session.ts";
 import { usePlace } from "../state/router.ts";
@@ -9,8 +10,15 @@ export function Nav() {
   const { overview } = useLive();
   const { path } = usePlace();
   const current = path[0] ?? "overview";
+  const nav = useRef<HTMLElement>(null);
+  // On a phone it is one line, most of which is not on the screen.
+  useEffect(() => {
+    const link = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    if (!nav.current || !link) return;
+    nav.current.scrollLeft = link.offsetLeft - (nav.current.clientWidth - link.offsetWidth) / 2;
+  }, [current]);
   return (
-    <nav class="nav" aria-label="Pages">
+    <nav class="nav" aria-label="Pages" ref={nav}>
       <a class="brand" href="#/overview" aria-label="Holdfast: overview">
         <span class="row">
           <i />

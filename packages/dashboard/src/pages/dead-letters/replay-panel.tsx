@@ -81,7 +81,11 @@ export function ReplayPanel({ fault, queue }: { fault: FaultGroup | null; queue:
       <Segments
         label="Which first"
         value={strategy}
-        options={(["oldest", "newest", "random"] as const).map((value) => ({ value, text: value }))}
+        options={[
+          { value: "oldest", text: "Oldest" },
+          { value: "newest", text: "Newest" },
+          { value: "random", text: "Random" },
+        ]}
         onChange={(value) => {
           setStrategy(value);
           setPlan(null);

@@ -97,6 +97,7 @@ const COLUMNS: readonly Column<Gate>[] = [
   {
     title: "Tokens",
     isNumber: true,
+    isWide: true,
     cell: ({ tokens }) => (tokens === null ? "–" : count(tokens)),
   },
   {

@@ -49,7 +49,12 @@ function Reasons({ why }: { why: Why }) {
       <b>Why is it not running?</b> {why.summary}
       {first && (
         <div class="soft">
-          {first.remedy} {first.until !== null && <Relative at={first.until} />}
+          {first.remedy}{" "}
+          {first.until !== null && (
+            <>
+              It ends by itself <Relative at={first.until} />.
+            </>
+          )}
           {first.jobs.length > 0 && (
             <>
               {" In its way: "}

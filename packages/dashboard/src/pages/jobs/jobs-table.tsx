@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<JobListing>[] = [
       <>
         <StatusTag status={job.status} attempts={job.status === "queued" ? job.attempts : 0} />
         {job.error !== null && job.status !== "succeeded" && (
-          <div class="sub any">{firstLine(job.error.message)}</div>
+          <div class="sub any two-lines">{firstLine(job.error.message)}</div>
         )}
         {job.status === "processing" && job.progress !== null && (
           <div class="sub">{job.progress.percent} %</div>

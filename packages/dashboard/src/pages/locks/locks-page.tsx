@@ -67,9 +67,9 @@ export function LocksPage(_: PageProps) {
 const COLUMNS: readonly Column<Lock>[] = [
   {
     title: "Scope",
-    cell: ({ key, scope, owner }) => (
+    cell: ({ key, scope, owner, state }) => (
       <>
-        <span class="main mono any">{scope}</span>
+        <span class="main mono any">{scope}</span> <Tag tone={TONES[state]}>{state}</Tag>
         <div class="sub any">
           {key}
           {owner !== "" && ` of ${owner}`}
@@ -77,7 +77,6 @@ const COLUMNS: readonly Column<Lock>[] = [
       </>
     ),
   },
-  { title: "State", cell: ({ state }) => <Tag tone={TONES[state]}>{state}</Tag> },
   {
     title: "Job",
     cell: ({ jobId, type, queue }) => (

@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<QueueCounts>[] = [
           {queue}
         </a>
         {holds?.[0] && (
-          <div>
+          <div class="held">
             <Tag tone="wait">{`held: ${holds[0]}`}</Tag>
           </div>
         )}

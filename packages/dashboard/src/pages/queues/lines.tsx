@@ -36,7 +36,7 @@ export function Lines({ queue }: { queue: string }) {
             {group === "" ? "without a group" : group}
           </a>
           {holds[0] && (
-            <div>
+            <div class="held">
               <Tag tone="wait">{`held: ${holds[0].reason === "" ? holds[0].owner : holds[0].reason}`}</Tag>
             </div>
           )}
@@ -140,7 +140,7 @@ function LineActions({ line, reload }: { line: Line; reload: () => void }) {
     if (await act(() => api.queues.resume({ queue, group }), `Group ${group} goes on.`)) reload();
   };
   return (
-    <span class="row">
+    <span class="acts">
       {isPaused ? (
         <button type="button" class="btn small" onClick={() => void resume()}>
           Resume

@@ -81,7 +81,11 @@ function Numbers({ queue, stats }: { queue: QueueDetails; stats: Stats | null })
   );
   const perSecond = lately.length === 0 ? 0 : ended / (lately.length * 60);
   const drained =
-    queue.ready === 0 ? "now" : perSecond === 0 ? "–" : duration((queue.ready / perSecond) * 1000);
+    queue.ready === 0
+      ? "nothing is ready"
+      : perSecond === 0
+        ? "nothing ended lately"
+        : `drained in ${duration((queue.ready / perSecond) * 1000)}, at this pace`;
   const age = queue.oldestReadyAt === null ? null : now - Date.parse(queue.oldestReadyAt);
   const q = `queue:${queue.queue}`;
   return (
@@ -111,13 +115,13 @@ function Numbers({ queue, stats }: { queue: QueueDetails; stats: Stats | null })
       <Figure
         name="Finished per second"
         value={rate(perSecond)}
-        about={`drained in ${drained}, at this pace`}
+        about={drained}
         href={href(["jobs"], { q: `${q} status:succeeded` })}
       />
       <Figure
         name="Dead"
         value={count(queue.dead)}
-        about={`${count(queue.succeeded)} succeeded are kept`}
+        about={`${count(queue.succeeded)} succeeded, kept`}
         tone={queue.dead > 0 ? "bad" : ""}
         href={href(["dead-letters"], { queue: queue.queue })}
       />

@@ -81,10 +81,14 @@ const COLUMNS: readonly Column<Token>[] = [
       </>
     ),
   },
-  { title: "Role", cell: ({ role }) => <Tag>{role}</Tag> },
   {
-    title: "Queues",
-    cell: ({ queues }) => <span class="any">{queues === null ? "all" : queues.join(", ")}</span>,
+    title: "Role",
+    cell: ({ role, queues }) => (
+      <>
+        <Tag>{role}</Tag>
+        <div class="sub any">{queues === null ? "all queues" : queues.join(", ")}</div>
+      </>
+    ),
   },
   {
     title: "Made",
