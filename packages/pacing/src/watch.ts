@@ -17,7 +17,8 @@ import { isFinished, sumUp } from "./report.ts";
 import type { ScenarioParams } from "./scenario.ts";
 import type { Totals } from "./segment-record.ts";
 import { move, type SimulationRecord } from "./simulation.ts";
-import { readSimulation, unspent, type Workshop } from "./workshop.ts";
+import { unspent } from "./store-away.ts";
+import { readSimulation, type Workshop } from "./workshop.ts";
 
 interface Found {
   readonly sim: SimulationRecord;

@@ -1,0 +1,56 @@
+/** What comes between two steps of a simulation: a kill, another process, an operator, a store that is away. */
+import { afterEach, expect, it } from "vitest";
+import { StoreUnavailableError, type Holdfast } from "holdfast";
+import { testHoldfast } from "holdfast/testing";
+import { Pacing, type PacingOptions } from "@holdfast/pacing";
+
+const MINUTE = 60_000;
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+const open: Holdfast[] = [];
+afterEach(async () => {
+  for (const hf of open.splice(0)) await hf.close();
+});
+
+function made(options: PacingOptions = {}) {
+  const t = testHoldfast({ logger: quiet });
+  const hf = t.hf as Holdfast;
+  open.push(hf);
+  const created: number[] = [];
+  const create: PacingOptions["create"] = ({ index }) => void created.push(index);
+  const pacing = new Pacing(hf, { create, act: () => {}, ...options });
+  const run = async (ms: number, stepMs = 10_000) => {
+    for (let passed = 0; passed < ms; passed += stepMs) {
+      await t.advance(stepMs);
+      await t.drain();
+    }
+  };
+  /** Stands where the store is asked for records. */
+  const between = (see: (keys: readonly string[], found: unknown[]) => unknown[]) => {
+    const read = hf.records.read.bind(hf.records);
+    hf.records.read = (async (keys: readonly string[]) =>
+      see(keys, await read(keys))) as typeof hf.records.read;
+  };
+  const begin = async (id: string, records: number, scenario = {}) => {
+    const start = new Date(t.now());
+    await pacing.create({ id, records, start, durationMs: 10 * MINUTE, scenario });
+    await pacing.start(id);
+  };
+  return { t, hf, pacing, created, run, between, begin };
+}
+
+it("a store that was away is no trouble of the other side: no cooldown, no failure, no attempt", async () => {
+  const { t, hf, pacing, created, run, begin } = made({ retry: { maxAttempts: 1 } });
+  for (let times = 0; times < 30; times += 1) {
+    const gone = new StoreUnavailableError("gone for a moment", { mayHaveHappened: false });
+    t.fail("simulation.record", gone);
+  }
+  await begin("away", 30);
+  for (let step = 0; step < 60; step += 1) {
+    await run(10_000);
+    const gate = await hf.gates.get("pacing:outbound");
+    expect(gate).toMatchObject({ state: "closed", failures: 0, cooldownUntil: null });
+  }
+  await run(5 * MINUTE);
+  expect(created).toHaveLength(30);
+  expect((await pacing.metrics("away")).counters).toMatchObject({ records_failed: 0 });
+});
