@@ -54,3 +54,24 @@ it("a store that was away is no trouble of the other side: no cooldown, no failu
   expect(created).toHaveLength(30);
   expect((await pacing.metrics("away")).counters).toMatchObject({ records_failed: 0 });
 });
+
+it("a process that does not name the outbound guard leaves what is set, and adds its queues", async () => {
+  const { hf, begin } = made({ shards: 2 });
+  const breaker = { failures: 5, withinMs: 2_000, openMs: 700, probes: 2 };
+  await hf.gates.set("pacing:outbound", { queue: "simulation-jobs:0", breaker });
+  await begin("kept", 3);
+  const gate = await hf.gates.get("pacing:outbound");
+  expect(gate).toMatchObject({ breaker, cooldown: null });
+  expect(gate?.targets.map(({ queue }) => queue)).toEqual([
+    ...["simulation-jobs:0", "simulation-jobs:1"],
+    ...["note", "call", "task", "ticket"].map((type) => `simulation-secondary:${type}`),
+  ]);
+});
+
+it("a process that names the outbound guard sets it for the fleet", async () => {
+  const breaker = { failures: 7, withinMs: 2_000, openMs: 700 };
+  const { hf, begin } = made({ outbound: { breaker } });
+  await hf.gates.set("pacing:outbound", { queue: "simulation-jobs:0", cooldown: true });
+  await begin("named", 3);
+  expect(await hf.gates.get("pacing:outbound")).toMatchObject({ breaker });
+});
