@@ -75,3 +75,20 @@ it("a process that names the outbound guard sets it for the fleet", async () => 
   await begin("named", 3);
   expect(await hf.gates.get("pacing:outbound")).toMatchObject({ breaker });
 });
+
+it("a pause that a resume overtakes leaves no hold behind", async () => {
+  const { hf, pacing, created, run, begin } = made();
+  await begin("overtaken", 20);
+  await run(MINUTE);
+  const pause = hf.pause.bind(hf);
+  hf.pause = async (...line) => {
+    hf.pause = pause;
+    await pacing.resume("overtaken");
+    return pause(...line);
+  };
+  await pacing.pause("overtaken");
+  expect((await pacing.get("overtaken"))?.status).toBe("running");
+  await run(15 * MINUTE);
+  expect(created).toHaveLength(20);
+  expect((await pacing.get("overtaken"))?.status).toBe("completed");
+});
