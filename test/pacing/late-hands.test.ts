@@ -92,3 +92,47 @@ it("a pause that a resume overtakes leaves no hold behind", async () => {
   expect(created).toHaveLength(20);
   expect((await pacing.get("overtaken"))?.status).toBe("completed");
 });
+
+it("a simulation that is paused and resumed as it ends still ends", async () => {
+  const { pacing, created, run, between, begin } = made();
+  await begin("end", 5);
+  let times = 0;
+  between((keys, found) => {
+    const isEnd = created.length === 5 && keys.length === 1 && keys[0] === "pacing/sim/end";
+    if (!isEnd || times > 0) return found;
+    times += 1;
+    const [record] = found as { value: object }[];
+    return [{ ...record, value: { ...record!.value, status: "paused" } }];
+  });
+  await run(20 * MINUTE);
+  expect(times).toBe(1);
+  expect((await pacing.get("end"))?.status).toBe("completed");
+});
+
+it("a simulation waits for a record that was noted by a worker that was killed then", async () => {
+  const retry = { baseMs: 20 * MINUTE, maxMs: 20 * MINUTE };
+  const { hf, pacing, run, between, begin } = made({ retry });
+  let at: "before" | "noted" | "killed" = "before";
+  const swap = hf.records.swap.bind(hf.records);
+  hf.records.swap = (async (swaps) => {
+    const results = await swap(swaps);
+    if (at === "before" && JSON.stringify(swaps).includes('"made":[1')) at = "noted";
+    return results;
+  }) as typeof hf.records.swap;
+  between((keys, found) => {
+    if (at !== "noted" || !keys.some((key) => key.startsWith("pacing/seg/"))) return found;
+    at = "killed";
+    throw new Error("killed between the note and the settle");
+  });
+  await begin("noted", 4, { probabilities: { note: 1 }, delaysMs: { note: [0, 0] } });
+  await run(15 * MINUTE);
+  expect(at).toBe("killed");
+  expect(await pacing.metrics("noted")).toMatchObject({
+    ...{ status: "running", records_processed: 4 },
+    counters: { notes_scheduled: 4, notes_executed: 3 },
+  });
+  await run(25 * MINUTE);
+  expect(await pacing.metrics("noted")).toMatchObject({
+    ...{ status: "completed", counters: { notes_scheduled: 4, notes_executed: 4 } },
+  });
+});
