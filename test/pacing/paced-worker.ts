@@ -30,7 +30,6 @@ const upsert = async (email: string, signal: AbortSignal) => {
 };
 const pacing = new Pacing(hf, {
   ...{ shards, watchMs: 1_000, retry: { maxAttempts: 50, baseMs: 200, maxMs: 1_000 } },
-  outbound: { breaker: { failures: 10, withinMs: 5_000, openMs: 500 } },
   create: ({ externalKey, signal }) => upsert(`${externalKey}@records.test`, signal),
   act: ({ externalKey, type, signal }) => upsert(`${externalKey}@${type}s.test`, signal),
 });

@@ -55,10 +55,11 @@ it.for(PACED)(
     onlyInFull(test);
     const folder = await mkdtemp(join(tmpdir(), "holdfast-paced-"));
     const { place, drop } = await makePaced(name, folder);
-    const limits = { perTenSeconds: 100_000, daily: 10_000_000 };
-    const double = await hubspotDouble({ limits: limits as never });
+    const double = await hubspotDouble({ limits: { max: 100_000, daily: 10_000_000 } });
     const hf = new Holdfast({ store: await openPaced(place), logger: quiet }) as Holdfast;
-    const pacing = new Pacing(hf, { shards: 2 });
+    // Who starts it sets the gate for the fleet. Half a minute, the default, would be half of the simulation.
+    const outbound = { breaker: { failures: 10, withinMs: 5_000, openMs: 500 } };
+    const pacing = new Pacing(hf, { shards: 2, outbound });
     const worker: PacedWorker = { place, baseUrl: double.url, token: double.token, shards: 2 };
     const children = await Promise.all([start(worker), start(worker), start(worker)]);
     try {

@@ -8,7 +8,8 @@ import { CONTROL_QUEUE, jobKeys, primaryQueue, tags } from "./names.ts";
 import type { ScenarioParams } from "./scenario.ts";
 import type { SimulationRecord } from "./simulation.ts";
 import type { Segment } from "./timeline.ts";
-import { readSimulation, unspent, type Workshop } from "./workshop.ts";
+import { unspent } from "./store-away.ts";
+import { readSimulation, type Workshop } from "./workshop.ts";
 
 const PART = 500;
 

@@ -2,6 +2,7 @@
 import { defineJob, type JobOptions, type RunningJob } from "holdfast";
 import { CONTROL_QUEUE, primaryQueue, secondaryQueue } from "./names.ts";
 import type { ActivityType, ScenarioParams } from "./scenario.ts";
+import { classifyOurs } from "./store-away.ts";
 
 export const RECORD_TYPE = "simulation.record";
 export const ACTIVITY_TYPE = "simulation.activity";
@@ -47,7 +48,8 @@ const PATIENT = {
   priority: 10,
 } as const;
 
-export function jobsOf(words: RetryWords) {
+export function jobsOf(given: RetryWords) {
+  const words = { ...given, classify: classifyOurs(given.classify) };
   return {
     record: defineJob<RecordPayload>({
       ...{ ...words, type: RECORD_TYPE, queue: primaryQueue(0), onConflict: "return" },

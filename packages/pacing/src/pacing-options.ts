@@ -19,7 +19,10 @@ export interface PacingOptions {
   readonly classify?: JobOptions["classify"];
   /** When optional work is left out. False: never. */
   readonly thinning?: ThinningOptions | false | undefined;
-  /** What holds all calls back: a cooldown after a 429, a breaker. False: nothing. */
+  /**
+   * What holds all calls back: a cooldown after a 429, a breaker. False: nothing. The process that starts a
+   * simulation sets it for the fleet; one that does not name it leaves what is set as it is.
+   */
   readonly outbound?: OutboundOptions | false | undefined;
   /** How often a running simulation is looked after. Default 30 s. */
   readonly watchMs?: number | undefined;
@@ -32,13 +35,20 @@ export interface OutboundOptions {
   readonly breaker?: BreakerOptions | null | undefined;
 }
 
+interface CheckedOutbound {
+  readonly cooldown: boolean;
+  readonly breaker: BreakerOptions | null;
+  /** False: these are the defaults, for a fleet that has nothing else. */
+  readonly isNamed: boolean;
+}
+
 export interface CheckedOptions {
   readonly create: CreateRecord | null;
   readonly act: DoActivity | null;
   readonly shards: number;
   readonly words: Pick<JobOptions, "retry" | "timeoutMs" | "classify">;
   readonly thinning: ThinningRule | null;
-  readonly outbound: { readonly cooldown: boolean; readonly breaker: BreakerOptions | null } | null;
+  readonly outbound: CheckedOutbound | null;
   readonly watchMs: number;
 }
 
@@ -62,18 +72,18 @@ export function checkPacingOptions(options: PacingOptions): CheckedOptions {
       ...(classify !== undefined && { classify }),
     },
     thinning: checkThinning(options.thinning),
-    outbound: checkOutbound(options.outbound ?? {}),
+    outbound: checkOutbound(options.outbound),
     watchMs: checkWhole("watchMs", options.watchMs ?? 30_000, 100, 3_600_000),
   };
 }
 
-function checkOutbound(given: OutboundOptions | false): CheckedOptions["outbound"] {
+function checkOutbound(given: OutboundOptions | false | undefined): CheckedOutbound | null {
   if (given === false) return null;
-  checkOptions("outbound", given, ["cooldown", "breaker"]);
-  const { cooldown = true, breaker = BREAKER } = given;
+  checkOptions("outbound", given ?? {}, ["cooldown", "breaker"]);
+  const { cooldown = true, breaker = BREAKER } = given ?? {};
   if (typeof cooldown !== "boolean")
     throw new InvalidOptionError("outbound.cooldown is true or false");
-  return cooldown || breaker ? { cooldown, breaker } : null;
+  return cooldown || breaker ? { cooldown, breaker, isNamed: given !== undefined } : null;
 }
 
 /** `SIMCRM_QUEUE_SHARDS`, for `new Pacing`. */

@@ -18,12 +18,13 @@ import {
 import { checkOneOf, checkOptions, checkWhole, MOST } from "./option-checks.ts";
 import { setGates } from "./outbound.ts";
 import { checkPacingOptions, type CheckedOptions, type PacingOptions } from "./pacing-options.ts";
+import { followPause, queuesOf } from "./pause-holds.ts";
 import { PressureGauge } from "./pressure-gauge.ts";
 import { budgetsOf, countersOf, segmentsPage, sumUp } from "./report.ts";
 import { Rows } from "./rows.ts";
 import { runActivity } from "./run-activity.ts";
 import { runRecord } from "./run-record.ts";
-import { ACTIVITIES, checkKnobs, mergeKnobs, type ScenarioKnobs } from "./scenario.ts";
+import { checkKnobs, mergeKnobs, type ScenarioKnobs } from "./scenario.ts";
 import { NO_TOTALS } from "./segment-record.ts";
 import { move, paramsOf, STATUSES, type Move, type SimulationRecord } from "./simulation.ts";
 import { checkSimulation, type SimulationOptions } from "./simulation-options.ts";
@@ -113,14 +114,14 @@ export class Pacing {
   /** What runs goes on, nothing else begins. */
   async pause(id: string, why: WhyOptions = {}): Promise<SimulationView> {
     const sim = await this.#move(id, "pause", why);
-    for (const queue of queuesOf(sim)) await this.hf.pause({ queue, group: sim.id }, why);
+    await followPause(this.#workshop, sim, why);
     return this.#view(sim);
   }
 
   /** Due times stay as they were: what became due meanwhile is due now. */
   async resume(id: string, why: WhyOptions = {}): Promise<SimulationView> {
     const sim = await this.#move(id, "resume", why);
-    for (const queue of queuesOf(sim)) await this.hf.resume({ queue, group: sim.id });
+    await followPause(this.#workshop, sim, why);
     await this.#wake(sim);
     return this.#view(sim);
   }
@@ -128,8 +129,8 @@ export class Pacing {
   /** For good: what waits is cancelled, and what arrives late cancels itself. */
   async abort(id: string, why: WhyOptions = {}): Promise<SimulationView> {
     const sim = await this.#move(id, "abort", why);
+    await followPause(this.#workshop, sim, why);
     for (const queue of queuesOf(sim)) {
-      await this.hf.resume({ queue, group: sim.id });
       const filter = { queue, group: sim.id, status: "queued" } as const;
       const plan = await this.hf.operations.plan({ action: "cancel", filter });
       if (plan.count > 0)
@@ -368,12 +369,3 @@ export class Pacing {
 
 /** How often pressure is looked at. */
 const LOOK_MS = 2_000;
-
-/** Where its jobs are. */
-function queuesOf({ shard }: SimulationRecord): readonly string[] {
-  return [
-    primaryQueue(shard),
-    ...ACTIVITIES.map((type) => `simulation-secondary:${type}`),
-    CONTROL_QUEUE,
-  ];
-}

@@ -3,7 +3,8 @@
  * and changes of one record are done one after the other here before they race with other processes.
  *
  * A change is a function of what is there, and doing it again changes nothing more: so a lost race and a lost
- * reply are both answered by doing it again.
+ * reply are both answered by doing it again. A change that throws is refused alone: those of the same moment are
+ * of other jobs and other simulations.
  */
 import type { Holdfast } from "holdfast";
 
@@ -114,7 +115,7 @@ export class RecordsDesk {
     keys.forEach((key, at) => {
       const place = changed.indexOf(at);
       if (place === -1 || results?.[place]?.swapped === true) {
-        lines[at]!.forEach((waiting, index) => waiting.resolve(done[at]!.answers[index]));
+        done[at]!.tell.forEach((tell) => tell());
       } else {
         this.#again(key, lines[at]!);
       }
@@ -130,12 +131,16 @@ export class RecordsDesk {
 
 function apply(before: unknown, line: readonly Waiting[]) {
   let value = before;
-  const answers = line.map(({ change }) => {
-    const [after, answer] = change(value);
-    value = after;
-    return answer;
+  const tell = line.map(({ change, resolve, reject }) => {
+    try {
+      const [after, answer] = change(value);
+      value = after;
+      return () => resolve(answer);
+    } catch (error) {
+      return () => reject(error);
+    }
   });
-  return { value, answers, isChanged: value !== before };
+  return { value, tell, isChanged: value !== before };
 }
 
 /** A store that is away for a moment is asked again. */

@@ -2,7 +2,8 @@
 import { activityKey } from "./external-key.ts";
 import type { ActivityPayload, Running } from "./jobs.ts";
 import { ACTIVITIES, type ActivityType, type ScenarioParams } from "./scenario.ts";
-import { readSimulation, unspent, type Workshop } from "./workshop.ts";
+import { unspent } from "./store-away.ts";
+import { readSimulation, type Workshop } from "./workshop.ts";
 
 /** What `act` gets. */
 export interface ActivityToDo {

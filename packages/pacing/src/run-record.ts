@@ -12,7 +12,8 @@ import { ACTIVITIES, type ScenarioParams } from "./scenario.ts";
 import type { SimulationRecord } from "./simulation.ts";
 import type { Entry } from "./chunk.ts";
 import { noteThinning } from "./thinning-events.ts";
-import { readSimulation, unspent, type Workshop } from "./workshop.ts";
+import { unspent } from "./store-away.ts";
+import { readSimulation, type Workshop } from "./workshop.ts";
 
 /** What `create` gets. */
 export interface RecordToCreate {

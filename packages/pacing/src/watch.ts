@@ -17,7 +17,8 @@ import { isFinished, sumUp } from "./report.ts";
 import type { ScenarioParams } from "./scenario.ts";
 import type { Totals } from "./segment-record.ts";
 import { move, type SimulationRecord } from "./simulation.ts";
-import { readSimulation, unspent, type Workshop } from "./workshop.ts";
+import { unspent } from "./store-away.ts";
+import { readSimulation, type Workshop } from "./workshop.ts";
 
 interface Found {
   readonly sim: SimulationRecord;
@@ -72,8 +73,8 @@ async function look(workshop: Workshop, found: Found, seen: Seen, carrier: Carri
   const isAllDone =
     quiet > 0 && totals.scheduled.every((count, at) => count === totals.executed[at]);
   // Activities that are on their way between two queues are seen by the second look.
-  if (isAllDone || quiet > 1) {
-    await complete(workshop, sim, now);
+  // One that was paused meanwhile is not done: ended now, this watch would be missing when it is resumed.
+  if ((isAllDone || quiet > 1) && (await complete(workshop, sim, now))) {
     return { nextMs: null, deadTo: now, quiet };
   }
   await rows.write(sim, totals, now);
@@ -179,7 +180,10 @@ async function expandDue(workshop: Workshop, found: Found, carrier: Carrier): Pr
   }
 }
 
-/** All segments are done, and no activity waits or runs. */
+/**
+ * All segments are done, and no activity waits or runs; nor a record, because activities are stored with its success
+ * and it may have been noted by a worker that was killed before that.
+ */
 async function isQuiet(
   { hf, book }: Workshop,
   sim: SimulationRecord,
@@ -189,14 +193,15 @@ async function isQuiet(
   const isThrough = frontier !== null && frontier.next >= book.timeline(sim).segmentCount;
   if (!isThrough || frontier.open.length > 0) return false;
   if (totals.scheduled.every((count, at) => count === totals.executed[at])) return true;
-  for (const queue of SECONDARY_QUEUES) {
+  for (const queue of [primaryQueue(sim.shard), ...SECONDARY_QUEUES]) {
     const { jobs } = await hf.jobs({ queue, group: sim.id, status: LIVE, limit: 1 });
     if (jobs.length > 0) return false;
   }
   return true;
 }
 
-async function complete(workshop: Workshop, sim: SimulationRecord, now: number): Promise<void> {
+/** False: it was paused or aborted meanwhile. */
+async function complete(workshop: Workshop, sim: SimulationRecord, now: number): Promise<boolean> {
   const { book, hf, rows, logger } = workshop;
   const mark = crypto.randomUUID();
   // Counted once more: activities were done after their segments.
@@ -215,11 +220,12 @@ async function complete(workshop: Workshop, sim: SimulationRecord, now: number):
       return [moved, moved];
     },
   );
-  if (!after) return;
+  if (!after) return false;
   const totals = await sumUp(workshop, after);
   await rows.write(after, totals, now);
   logger.info("simulation completed", { simulation: sim.id, ...totals });
   await hf.tools.audit({ action: "complete simulation", details: { simulation: sim.id } });
+  return true;
 }
 
 /** At the latest after `watchMs`; by time also when the next segment begins. */

@@ -1,10 +1,9 @@
 /** What the jobs of this package share. */
-import { RetryAfterError, type Holdfast, type Logger } from "holdfast";
+import type { Holdfast, Logger } from "holdfast";
 import type { Book } from "./book.ts";
 import type { Jobs } from "./jobs.ts";
 import { recordKeys } from "./names.ts";
 import type { PressureGauge } from "./pressure-gauge.ts";
-import { isAway } from "./records-desk.ts";
 import type { Rows } from "./rows.ts";
 import type { ScenarioKnobs, ScenarioParams } from "./scenario.ts";
 import { paramsOf, type SimulationRecord } from "./simulation.ts";
@@ -35,14 +34,4 @@ export async function readSimulation(
     book.desk.read<GeneralConfig>(recordKeys.config),
   ]);
   return sim && { sim, params: paramsOf(sim, config?.overrides ?? null) };
-}
-
-/** A store that is away is no fault of the job: it comes back later, and its attempt is not spent. */
-export async function unspent<Out>(work: () => Promise<Out>): Promise<Out> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isAway(error)) throw new RetryAfterError(1_000, "the store was away for a moment");
-    throw error;
-  }
 }

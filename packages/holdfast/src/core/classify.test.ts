@@ -255,6 +255,16 @@ describe("coming back later", () => {
     expect(classifyError(withStatus(429)).retryAfterMs).toBe(null);
   });
 
+  it("a client that has read the header itself says when in its error", () => {
+    const error = Object.assign(withStatus(429), { retryAfterMs: 1_000 });
+    expect(classifyError(error).retryAfterMs).toBe(1_000);
+    expect(classifyError(new Error("x", { cause: error })).retryAfterMs).toBe(1_000);
+    for (const retryAfterMs of [null, -1, "1", Number.NaN]) {
+      expect(classifyError({ status: 429, retryAfterMs }).retryAfterMs).toBe(null);
+    }
+    expect(classifyError({ status: 503, retryAfterMs: 1_000 }).retryAfterMs).toBe(null);
+  });
+
   it("a date needs to know what time it is", () => {
     const headers = { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" };
     const nowMs = Date.UTC(2015, 9, 21, 7, 27, 30);

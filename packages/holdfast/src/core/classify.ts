@@ -188,6 +188,9 @@ function statusOf(link: unknown): number {
 
 function afterMs(link: unknown, nowMs: number | undefined): number | null {
   if (codeOf(link) === "HOLDFAST_RETRY_AFTER") return wholeMs(read(link, "afterMs"));
+  // Clients that have read the header themselves, `@holdfast/crm` among them, say it in the error.
+  const said = wholeMs(read(link, "retryAfterMs"));
+  if (said !== null) return said;
   const reply = read(link, "response");
   return retryAfterMs(read(reply, "headers"), nowMs) ?? retryAfterMs(read(link, "headers"), nowMs);
 }
