@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { HubSpotClient, HubSpotError } from "@holdfast/crm";
+import { HubSpotClient, type HubSpotError } from "@holdfast/crm";
 import { InvalidOptionError } from "holdfast";
 import { classifyHubSpot } from "../../packages/crm/src/hubspot/hubspot-error.ts";
 
