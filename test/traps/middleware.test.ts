@@ -90,10 +90,11 @@ describe("middleware", () => {
 
 describe("a listener", () => {
   it("that is asynchronous and rejects is reported, and ends nothing", async () => {
-    hf.on("succeeded", async () => {
+    const telling = async (): Promise<void> => {
       await later();
       throw new Error("the chat is down");
-    });
+    };
+    hf.on("succeeded", telling as () => void);
     hf.handle("t", () => "sent");
     const receipt = await hf.enqueue("t", null, { queue: "default" });
     await hf.work();
