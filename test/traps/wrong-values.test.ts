@@ -1,5 +1,8 @@
 /** A right option with a wrong value is refused as well: not taken for its opposite, not ignored, no TypeError. */
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { connect } from "../../packages/holdfast/src/connect.ts";
+import { checkStore } from "../../packages/holdfast/src/doctor/index.ts";
 import { Holdfast, HoldfastError } from "../../packages/holdfast/src/index.ts";
 import { moveJobs } from "../../packages/holdfast/src/move/index.ts";
 import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
@@ -92,6 +95,22 @@ describe("a wrong value", () => {
     expect(await refusal(plan)).toContain("at least one of them");
   });
 
+  it("of a URL is named by its place: a port, the database of Redis", async () => {
+    expect(await refusal(() => connect("postgres://localhost:99999/db"))).toContain("its port");
+    expect(await refusal(() => connect("redis://localhost:1/jobs"))).toContain("?prefix=");
+  });
+
+  it("of a file is told by the doctor as the store would tell it", async () => {
+    const missing = () => checkStore("sqlite:/no/such/folder/jobs.db");
+    expect(await refusal(missing)).toContain("does not exist: create");
+    const self = () => checkStore(`sqlite:${fileURLToPath(import.meta.url)}`);
+    expect(await refusal(self)).toContain("is not a SQLite database");
+  });
+
+  it("of an id is refused, whatever it is", async () => {
+    expect(await refusal(() => hf.operations.start(wrong(Symbol("id"))))).toContain("no operation");
+  });
+
   it("of a preset is refused when it is saved, not on the night when it is planned", async () => {
     const save = () => hf.deadLetters.presets.save("nightly", { strategy: wrong("youngest") });
     expect(await refusal(save)).toContain("strategy must be");
@@ -134,6 +153,12 @@ describe("an option that means nothing here", () => {
     for (const [name, [says, call]] of Object.entries(calls)) {
       expect(await refusal(call), name).toContain(says);
     }
+  });
+
+  it("is a contract in place of the job of a schedule: its payload is missing", async () => {
+    const report = hf.define({ type: "report", run: () => {} });
+    const schedule = () => hf.schedule("nightly", { everyMs: 1_000, job: wrong(report) });
+    expect(await refusal(schedule)).toContain("report.of({ … })");
   });
 
   it("is a receipt that was not awaited: waitFor says so", async () => {

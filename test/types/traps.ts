@@ -51,6 +51,13 @@ export async function results(): Promise<void> {
   hf.handle(charge, async () => ({ chargeId: 7, at: new Date() }));
   // @ts-expect-error -- no result at all
   hf.handle(charge, async () => {});
+  // @ts-expect-error -- a result of the wrong shape, by the name of a type that `jobs` has
+  hf.handle("card.charge", async () => ({ chargeId: 7, at: new Date() }));
+  hf.handle("card.charge", async (job) => ({
+    chargeId: String(job.payload.cents),
+    at: new Date(),
+  }));
+  hf.handle("by.name", async () => 7);
   // An intent is no result.
   hf.handle(charge, async (job) => job.snooze(1_000));
 

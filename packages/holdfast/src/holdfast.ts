@@ -159,7 +159,14 @@ export class Holdfast<
     contract: Contract,
     handler: Handler<OutputOf<Contract>, ReturnedOf<Contract>>,
   ): this;
-  handle(type: string, handler: Handler): this;
+  handle<Type extends TypeOf<Jobs>>(
+    type: Type,
+    handler: Handler<OutputOf<ContractOf<Jobs, Type>>, ReturnedOf<ContractOf<Jobs, Type>>>,
+  ): this;
+  handle<Type extends string>(
+    type: Type extends TypeOf<Jobs> ? never : Type,
+    handler: Handler,
+  ): this;
   handle(target: AnyContract | string, handler: (job: RunningJob<never, never>) => unknown): this {
     if (typeof handler !== "function") {
       throw new InvalidOptionError(

@@ -49,6 +49,11 @@ export async function storeOfUrl(url: string): Promise<Store> {
     case "rediss": {
       const { redisStore } = await import("./stores/redis/index.ts");
       const { plain, own } = splitUrl(url, ["prefix"], REDIS);
+      if (!/^\/?\d*$/.test(new URL(plain).pathname)) {
+        throw new InvalidOptionError(
+          "the path of a Redis URL is the number of a database, such as redis://host:6379/0; for a name of your own take ?prefix=",
+        );
+      }
       return redisStore({ url: plain, ...own });
     }
     case "mongodb":
@@ -101,7 +106,7 @@ function parse(url: string): URL {
   } catch {
     // Without the cause: it holds the URL.
     throw new InvalidOptionError(
-      `the URL of connect cannot be read: encode special characters of user and password with encodeURIComponent`,
+      "the URL of connect cannot be read: is its port a number up to 65535? Special characters of user and password are written as encodeURIComponent has them",
     );
   }
 }

@@ -89,6 +89,9 @@ describe("options from the environment", () => {
   it("a misspelt name of ours is a warning with the nearest name", () => {
     const { warnings } = readSettings({ env: { HOLDFAST_CONCURENCY: "4" } });
     expect(warnings).toEqual([expect.stringContaining("did you mean HOLDFAST_CONCURRENCY?")]);
+    // The beginning that all of them share makes no two of them near.
+    const { warnings: others } = readSettings({ env: { HOLDFAST_XYZ: "4" } });
+    expect(others).toEqual(["HOLDFAST_XYZ is set, and nothing reads it"]);
   });
 
   it("no message shows a password or a token", () => {

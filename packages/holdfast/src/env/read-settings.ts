@@ -166,15 +166,21 @@ function unknownInFile(file: Layers["file"]): string[] {
   });
 }
 
+const PREFIX = "HOLDFAST_";
 const ENV_NAMES = SETTING_NAMES.flatMap((name): readonly string[] => SETTINGS[name].env);
 
 /** A warning only: a program of yours may have names that begin like ours. */
 function unknownInEnv(env: NonNullable<Layers["env"]>): string[] {
   return Object.keys(env).flatMap((name) => {
-    if (!name.startsWith("HOLDFAST_") || ENV_NAMES.includes(name) || OTHER_NAMES.test(name)) {
+    if (!name.startsWith(PREFIX) || ENV_NAMES.includes(name) || OTHER_NAMES.test(name)) {
       return [];
     }
-    return [`${name} is set, and nothing reads it${advice(name, ENV_NAMES)}`];
+    // By what follows: with the beginning that they share, any two of our names are near.
+    const ours = ENV_NAMES.filter((known) => known.startsWith(PREFIX));
+    const words = ours.map((known) => known.slice(PREFIX.length));
+    const nearest = nearestWord(name.slice(PREFIX.length), words);
+    const meant = nearest === null ? "" : `: did you mean ${PREFIX}${nearest}?`;
+    return [`${name} is set, and nothing reads it${meant}`];
   });
 }
 

@@ -148,6 +148,7 @@ export class Operations {
   async #start(id: string, options: StartOptions = {}): Promise<Operation> {
     const checked = checkStart(options);
     const host = await this.#host();
+    if (typeof id !== "string") throw notFound(id);
     for (;;) {
       const found = await readOperation(host.records, id);
       if (found === null) throw notFound(id);

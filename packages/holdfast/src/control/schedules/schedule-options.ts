@@ -1,5 +1,5 @@
 /** What a user says of a schedule, checked, and the job that its ticks make. */
-import type { JobItem } from "../../core/contract.ts";
+import { isContract, type JobItem } from "../../core/contract.ts";
 import { InvalidNameError, InvalidOptionError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
 import { checkName, MAX_TAGS } from "../../core/names.ts";
@@ -71,6 +71,11 @@ export function checkSchedule(
 function checkItem(item: unknown): JobItem {
   if (item === undefined) {
     throw new InvalidOptionError("schedule needs a job: for example report.of({ … })");
+  }
+  if (isContract(item)) {
+    throw new InvalidOptionError(
+      `job takes one job, not its contract: give it a payload, for example ${item.type}.of({ … })`,
+    );
   }
   checkObject("job", item);
   for (const option of NOT_OF_A_TICK) {

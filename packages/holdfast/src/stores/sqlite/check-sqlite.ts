@@ -9,7 +9,7 @@ import { Connection } from "./connection.ts";
 import { missingPart } from "./layout.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 import { MIGRATIONS, schemaVersion } from "./migrations.ts";
-import { NETWORK_FILE_SYSTEMS } from "./open-database.ts";
+import { checkPath, NETWORK_FILE_SYSTEMS, openError } from "./open-database.ts";
 import { describe } from "./store-info.ts";
 
 /** Below this a file that grows may meet the end of the disk before a person does. */
@@ -26,6 +26,7 @@ export function checkSqlite(options: SqliteCheckOptions): StoreCheck {
   if (typeof options.file !== "string" || options.file === "") {
     throw new InvalidOptionError('checkSqlite needs the file: checkSqlite({ file: "jobs.db" })');
   }
+  checkPath(options.file);
   const path = resolve(options.file);
   const wanted = MIGRATIONS.length;
   const place = placeFindings(dirname(path), options.fileSystem);
@@ -50,6 +51,8 @@ export function checkSqlite(options: SqliteCheckOptions): StoreCheck {
         : []),
     ];
     return { store: "sqlite", version, schema, findings };
+  } catch (error) {
+    throw openError(error, `"${options.file}"`);
   } finally {
     database.close();
   }

@@ -54,6 +54,16 @@ function openFile(file: string): DatabaseLike {
 }
 
 function checkPlace(file: string): void {
+  checkPath(file);
+  if (process.platform !== "linux") return;
+  if (NETWORK_FILE_SYSTEMS.includes(statfsSync(dirname(resolve(file))).type)) {
+    throw new StoreOpenError(
+      `"${file}" is on a network file system, where SQLite's locks do not hold: use a local disk, or a store on a server`,
+    );
+  }
+}
+
+export function checkPath(file: string): void {
   const path = resolve(file);
   const folder = dirname(path);
   const inFolder = statSync(folder, { throwIfNoEntry: false });
@@ -62,11 +72,6 @@ function checkPlace(file: string): void {
   }
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
     throw new StoreOpenError(`"${file}" is a folder: give the path of a file inside it`);
-  }
-  if (process.platform === "linux" && NETWORK_FILE_SYSTEMS.includes(statfsSync(folder).type)) {
-    throw new StoreOpenError(
-      `"${file}" is on a network file system, where SQLite's locks do not hold: use a local disk, or a store on a server`,
-    );
   }
 }
 
@@ -127,7 +132,7 @@ function stampClock(connection: Connection, settings: TransactionSettings): void
   }
 }
 
-function openError(error: unknown, name: string): unknown {
+export function openError(error: unknown, name: string): unknown {
   if (error instanceof HoldfastError) return error;
   const detail = error instanceof Error ? error.message : String(error);
   return new StoreOpenError(`${name} ${adviceFor(error)} (${detail})`, { cause: error });
