@@ -9,11 +9,11 @@ import type { AnyContract } from "./engine/typed-jobs.ts";
 import { Holdfast } from "./holdfast.ts";
 import { storeOfUrl } from "./store-of-url.ts";
 
-export { storeOfUrl } from "./store-of-url.ts";
+export { storeOfUrl, type StoreOfUrlOptions } from "./store-of-url.ts";
 
 /**
  * `sqlite:jobs.db`, `sqlite::memory:`, `memory:`, `postgres://user:password@host/database` (with
- * `?schema=jobs` and `&pooler=transaction` if need be), `redis://host:6379/0` (with `?prefix=jobs`),
+ * `?schema=jobs`, `&pooler=transaction` and `&viewsIn=public` if need be), `redis://host:6379/0` (with `?prefix=jobs`),
  * `mongodb://host/database`.
  * Resolves once the store is open.
  */

@@ -1,13 +1,7 @@
 /** The front door: one object that enqueues, runs, looks and steers. Each part has its own file. */
-import {
-  defineJob,
-  type EnqueueOptions,
-  type JobContract,
-  type JobItem,
-  type JobOptions,
-} from "./core/contract.ts";
-import { ClosedError, InvalidOptionError } from "./core/errors.ts";
-import { checkGrace, checkObject } from "./core/option-checks.ts";
+import type { EnqueueOptions, JobContract, JobItem, JobOptions } from "./core/contract.ts";
+import { ClosedError } from "./core/errors.ts";
+import { checkGrace } from "./core/option-checks.ts";
 import type { Alerts } from "./control/alerts/alerts.ts";
 import type { DeadLetters } from "./control/dead-letters/dead-letters.ts";
 import type { Failures } from "./control/failures/failures.ts";
@@ -50,10 +44,10 @@ import type {
   AnyContract,
   ContractOf,
   Defined,
-  DefinedJob,
   DefineOptions,
   InputOf,
   OutputOf,
+  PayloadOf,
   ResultOf,
   ReturnedOf,
   RunReturns,
@@ -61,6 +55,7 @@ import type {
 } from "./engine/typed-jobs.ts";
 import type { WorkOptions } from "./engine/lease/work-options.ts";
 import type { Worker } from "./engine/lease/worker.ts";
+import { definedJob } from "./defined-job.ts";
 import { createControl } from "./control-parts.ts";
 import { OwnWorkers } from "./own-workers.ts";
 import { useMiddleware, type Middleware } from "./middleware.ts";
@@ -135,22 +130,11 @@ export class Holdfast<
     options: DefineOptions<Type, Schema, ResultSchema, Returned, Payload>,
   ): Defined<Type, Schema, ResultSchema, Returned, Payload, StatusOf<How>>;
   define(given: JobOptions & { readonly run?: unknown }): unknown {
-    checkObject("what hf.define takes", given);
-    const { run, ...options } = given;
-    if (typeof run !== "function") {
-      throw new InvalidOptionError("hf.define needs run(job) { … }; a contract alone is defineJob");
-    }
-    const defined: DefinedJob<string, unknown, unknown, unknown, ReceiptStatus> = {
-      ...(defineJob(options as JobOptions<string, undefined>) as JobContract),
-      enqueue: (payload, enqueueOptions) => this.#enqueue(defined, payload, enqueueOptions),
-      of: (payload, itemOptions) => ({
-        ...itemOptions,
-        type: defined.type,
-        payload,
-        contract: defined,
-      }),
-    };
-    this.#engine.registry.addHandler(defined, run as Handler);
+    this.#refuseClosed();
+    const { defined, run } = definedJob(given, (job, payload, options) =>
+      this.#enqueue(job, payload, options),
+    );
+    this.#engine.registry.addHandler(defined, run);
     return defined;
   }
 
@@ -168,11 +152,7 @@ export class Holdfast<
     handler: Handler,
   ): this;
   handle(target: AnyContract | string, handler: (job: RunningJob<never, never>) => unknown): this {
-    if (typeof handler !== "function") {
-      throw new InvalidOptionError(
-        "hf.handle needs a function: hf.handle(contract, async (job) => { … })",
-      );
-    }
+    this.#refuseClosed();
     this.#engine.registry.addHandler(target as JobContract | string, handler as Handler);
     return this;
   }
@@ -209,10 +189,12 @@ export class Holdfast<
   }
 
   /** Answers per item, in order: one bad item never spoils the others. */
-  async enqueueAll(items: readonly JobItem[]): Promise<EnqueueAnswer<unknown, StatusOf<How>>[]> {
+  async enqueueAll<const Types extends readonly string[]>(items: {
+    readonly [At in keyof Types]: JobItem<Types[At], PayloadOf<Jobs, Types[At]>>;
+  }): Promise<EnqueueAnswer<unknown, StatusOf<How>>[]> {
     refuseInOpenTransaction();
     this.#refuseClosed();
-    const answers = await this.#engine.producer.enqueueAll(items);
+    const answers = await this.#engine.producer.enqueueAll(items as readonly JobItem[]);
     return answers as EnqueueAnswer<unknown, StatusOf<How>>[];
   }
 
@@ -223,7 +205,7 @@ export class Holdfast<
     return {
       enqueue: (target: AnyContract | string, payload: unknown, options?: EnqueueOptions) =>
         producer.enqueue(target as JobContract | string, payload, options),
-      enqueueAll: (items) => producer.enqueueAll(items),
+      enqueueAll: (items: readonly JobItem[]) => producer.enqueueAll(items),
     } as Pick<Holdfast<Jobs>, "enqueue" | "enqueueAll">;
   }
 
@@ -237,6 +219,7 @@ export class Holdfast<
 
   /** Around every handler, and beside every event of this process. Returns the way to stop it. */
   use(middleware: Middleware): () => void {
+    this.#refuseClosed();
     return useMiddleware(this.#engine, middleware);
   }
 
@@ -321,6 +304,7 @@ export class Holdfast<
 
   /** What this process's own workers do. Returns the way to stop listening. */
   on<Name extends EventName>(name: Name, listener: EventListener<Name>): () => void {
+    this.#refuseClosed();
     return this.#engine.events.on(name, listener);
   }
 
@@ -377,8 +361,7 @@ export class Holdfast<
   }
 
   #inParts(target: LineTarget, act: (operator: Operator, part: LineTarget) => Promise<void>) {
-    const { shards } = this.#control;
-    return this.#operate((operator) => shards.each(target, (part) => act(operator, part)));
+    return this.#operate((one) => this.#control.shards.each(target, (part) => act(one, part)));
   }
 
   #refuseClosed(): void {

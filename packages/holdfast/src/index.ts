@@ -76,6 +76,7 @@ export type {
   ScheduleView,
   SchedulesQuery,
 } from "./control/schedules/schedules.ts";
+export type { RuleOptions } from "./core/schedule-rule.ts";
 export type { RunView } from "./control/schedules/run-view.ts";
 export type { LocksPage, LocksQuery, LockView } from "./control/locks/locks.ts";
 export { isSkipped, type SkippedResult } from "./control/locks/skipped-result.ts";
@@ -89,6 +90,7 @@ export type { CommandOptions, FleetWorker } from "./control/workers/workers.ts";
 export type { AttemptView as AttemptContext } from "./engine/extension.ts";
 export {
   defineJob,
+  type DueOptions,
   type EnqueueOptions,
   type JobContract,
   type JobItem,
@@ -98,6 +100,7 @@ export type { Jsonified, StoredResult } from "./core/jsonified.ts";
 export type { RetryPolicy } from "./core/backoff.ts";
 export type { Classification } from "./core/classify.ts";
 export type { ErrorCategory, Failure, JobStatus, Progress } from "./core/job.ts";
+export type { Lineage } from "./core/lineage.ts";
 export type { StandardSchema } from "./core/standard-schema.ts";
 export type { AuditBody, FailureBody, LedgerStore } from "./core/ledger.ts";
 export type { Store, StoreInfo } from "./core/store.ts";

@@ -4,7 +4,8 @@
  * ignored, and the caller believes that it is set. No message shows the URL, which may hold a password.
  */
 import { InvalidOptionError } from "./core/errors.ts";
-import { refuseUnknown } from "./core/option-checks.ts";
+import { checkOptions, refuseUnknown } from "./core/option-checks.ts";
+import type { QueueViews } from "./core/queue-views.ts";
 import type { Store } from "./core/store.ts";
 
 const TAKES =
@@ -28,7 +29,14 @@ const REDIS = [
   ...["connectTimeout", "commandTimeout", "socketTimeout", "keepAlive", "noDelay", "tls"],
 ];
 
-export async function storeOfUrl(url: string): Promise<Store> {
+export interface StoreOfUrlOptions {
+  /** Queues as tables to read with SQL: in SQLite and PostgreSQL. The others have no SQL, and leave it out. */
+  readonly views?: QueueViews | undefined;
+}
+
+export async function storeOfUrl(url: string, options: StoreOfUrlOptions = {}): Promise<Store> {
+  checkOptions("storeOfUrl", options, ["views"]);
+  const views = options.views === undefined ? {} : { views: options.views };
   const [, scheme, rest = ""] = /^([a-z+]+):(.*)$/s.exec(String(url)) ?? [];
   switch (scheme) {
     case "sqlite": {
@@ -37,13 +45,13 @@ export async function storeOfUrl(url: string): Promise<Store> {
         throw new InvalidOptionError("sqlite: needs a file, for example sqlite:holdfast.db");
       }
       const { sqliteStore } = await import("./stores/sqlite/index.ts");
-      return sqliteStore({ file });
+      return sqliteStore({ file, ...views });
     }
     case "postgres":
     case "postgresql": {
       const { postgresStore } = await import("./stores/postgres/index.ts");
-      const { plain, own } = splitUrl(url, ["schema", "pooler"], POSTGRES);
-      return postgresStore({ url: plain, ...own });
+      const { plain, own } = splitUrl(url, ["schema", "pooler", "viewsIn"], POSTGRES);
+      return postgresStore({ url: plain, ...own, ...views });
     }
     case "redis":
     case "rediss": {

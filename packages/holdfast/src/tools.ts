@@ -56,6 +56,13 @@ export interface Tools {
   types(): readonly KnownType[];
   /** Null if this process does not know it. */
   type(name: string): KnownType | null;
+  /**
+   * Where jobs of a type wait, if that is not the queue of its contract alone: a worker that names no queues takes
+   * these. None: it takes no job of that type.
+   */
+  setPlaces(type: string, queues: readonly string[]): void;
+  /** The queues that a worker takes which names none. */
+  workQueues(): readonly string[];
   /** What payloads of a type look like, as JSON Schema; null where that cannot be had. */
   payloadSchema(name: string): object | null;
   readonly maxPayloadBytes: number;
@@ -91,6 +98,8 @@ export function toolsOf(
       const found = registry.get(name);
       return found ? knownType(found) : null;
     },
+    setPlaces: (type, queues) => registry.setPlaces(type, queues),
+    workQueues: () => registry.handledQueues(),
     payloadSchema: (name) => {
       const payload = registry.get(name)?.contract.payload ?? null;
       return payload === null ? null : jsonSchemaOf(payload);

@@ -28,7 +28,7 @@ import {
 import { cleanText, show } from "./text.ts";
 
 export { checkEnqueueOptions, itemOptions } from "./enqueue-options.ts";
-export type { EnqueueOptions } from "./enqueue-options.ts";
+export type { DueOptions, EnqueueOptions } from "./enqueue-options.ts";
 
 export const DEFAULT_QUEUE = "default";
 export const DEFAULT_PRIORITY = 100;
@@ -125,16 +125,16 @@ export interface JobContract<
 }
 
 /** One job for `enqueueAll`: made by `contract.of`, or written as `{ type, payload, …options }`. */
-export interface JobItem<
+export type JobItem<
   Type extends string = string,
   Input = unknown,
   Result = unknown,
-> extends EnqueueOptions {
+> = EnqueueOptions & {
   readonly type: Type;
   readonly payload: Input;
   /** Set by `of`: the item is checked and routed by it, whether or not the type is registered. */
   readonly contract?: JobContract<Type, Input, unknown, Result, unknown> | undefined;
-}
+};
 
 const OPTIONS = [
   "type",

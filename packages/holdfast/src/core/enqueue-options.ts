@@ -13,18 +13,39 @@ import {
 } from "./option-checks.ts";
 import { hasControl, show } from "./text.ts";
 
+/** When it is due: in a while, or at a time. Both do not compile. */
+export type DueOptions =
+  | {
+      /** Due this long after the enqueue. */
+      readonly delayMs?: number | undefined;
+      readonly runAt?: undefined;
+    }
+  | {
+      /** Due at this time; instead of `delayMs`. */
+      readonly runAt: Date;
+      readonly delayMs?: undefined;
+    };
+
+/** When it is too late: in a while, or at a time. Both do not compile. */
+export type ExpiryOptions =
+  | {
+      /** Past this time, by the store's clock, the job is cancelled with the reason `expired` instead of run. */
+      readonly expiresAt?: Date | undefined;
+      readonly expiresAfterMs?: undefined;
+    }
+  | {
+      /** The same as `expiresAt`, this long after the enqueue; instead of it. */
+      readonly expiresAfterMs: number;
+      readonly expiresAt?: undefined;
+    };
+
 /** An option that is undefined is not there. */
-export interface EnqueueOptions {
+export type EnqueueOptions = PlainEnqueueOptions & DueOptions & ExpiryOptions;
+
+/** What goes with everything else. */
+export interface PlainEnqueueOptions {
   /** 0 to 8191, lower runs first. Default 100. */
   readonly priority?: number | undefined;
-  /** Due this long after the enqueue. */
-  readonly delayMs?: number | undefined;
-  /** Due at this time; instead of `delayMs`. */
-  readonly runAt?: Date | undefined;
-  /** Past this time, by the store's clock, the job is cancelled with the reason `expired` instead of run. */
-  readonly expiresAt?: Date | undefined;
-  /** The same, this long after the enqueue; instead of `expiresAt`. */
-  readonly expiresAfterMs?: number | undefined;
   /** Unique in its queue: a second job with this key is a duplicate. */
   readonly idempotencyKey?: string | undefined;
   /** How long the key blocks. Default: as long as the job is kept. */

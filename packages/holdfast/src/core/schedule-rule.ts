@@ -9,16 +9,25 @@ export type ScheduleRule =
   /** `startAfterMs`: from when it is first stored to its first tick. */
   | { readonly everyMs: number; readonly startAfterMs: number };
 
-/** What a user says of it. */
-export interface RuleOptions {
+/** What a user says of it: by an expression, or by an interval. Neither or both do not compile. */
+export type RuleOptions = CronRuleOptions | IntervalRuleOptions;
+
+export interface CronRuleOptions {
   /** Five fields, or six with the second in front. */
-  readonly cron?: string | undefined;
+  readonly cron: string;
   /** Default UTC. */
   readonly timeZone?: string | undefined;
+  readonly everyMs?: undefined;
+  readonly startAfterMs?: undefined;
+}
+
+export interface IntervalRuleOptions {
   /** Instead of `cron`: so often, a second at least. */
-  readonly everyMs?: number | undefined;
+  readonly everyMs: number;
   /** The first tick of an interval, from when the schedule is first stored. Default `everyMs`. */
   readonly startAfterMs?: number | undefined;
+  readonly cron?: undefined;
+  readonly timeZone?: undefined;
 }
 
 /** The ticks of a stretch of time: the latest of them, oldest first, and how many there are in all. */
@@ -51,7 +60,7 @@ export function checkRule(what: string, options: RuleOptions): ScheduleRule {
   if (timeZone !== undefined) {
     throw new InvalidOptionError("timeZone is for cron: an interval is the same in every zone");
   }
-  const interval = checkInterval({ everyMs: everyMs as number, anchor: 0 });
+  const interval = checkInterval({ everyMs, anchor: 0 });
   const bounds = { min: 0, max: MAX_DURATION_MS };
   return {
     everyMs: interval.everyMs,

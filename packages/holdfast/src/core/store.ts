@@ -114,6 +114,9 @@ export interface Store {
    *
    * Not charged, but put back as if released: a job that had crashed before and whose holder did not say
    * that it starts (`Renewal.starts`), and one whose worker has disowned it.
+   *
+   * A `limit` of 0 puts nothing back. A store of several servers then asks each of those that a reaping would
+   * ask, and fails if one does not answer.
    */
   reap(request: { readonly limit: number }): Promise<ReapedJob[]>;
   /**

@@ -10,6 +10,7 @@ import { Chores } from "./chores.ts";
 import { Events } from "./events.ts";
 import type { Chore, ExtensionFactory, ExtensionHost } from "./extension.ts";
 import { Extensions } from "./extensions.ts";
+import { gatheredRecords } from "./gathered-records.ts";
 import { Fleet } from "./lease/fleet.ts";
 import type { WorkOptions } from "./lease/work-options.ts";
 import type { Logger } from "./logger.ts";
@@ -185,7 +186,8 @@ function hostOf(
   // What a store keeps in memory is dear.
   const isInMemory = () => ledgerWriter.home === "store" && store.info().usedMemoryBytes != null;
   return {
-    ...{ runtime, logger, settings, aging, redactor, records: store.records },
+    ...{ runtime, logger, settings, aging, redactor },
+    records: gatheredRecords(store.records),
     ...{ jobs: store, lines: store, workers: fleet, events, chores },
     storeInfo: () => store.info(),
     handleOwn: (contract, handler) => registry.addOwn(contract, handler),

@@ -1,7 +1,7 @@
 /** What this process knows of each type: its contract, and its handler if it runs here. */
 import { attemptsOr } from "../core/backoff.ts";
 import { checkTarget, defineJob, type JobContract } from "../core/contract.ts";
-import { TypeTakenError } from "../core/errors.ts";
+import { InvalidOptionError, TypeTakenError } from "../core/errors.ts";
 import type { Intent, RunningJob } from "./run/running-job.ts";
 
 /** What a handler may return: a result, or what `job.snooze()` and `job.cancel()` give. */
@@ -20,6 +20,7 @@ export interface Definition {
 
 export class Registry {
   readonly #definitions = new Map<string, Definition>();
+  readonly #places = new Map<string, readonly string[]>();
   readonly #maxAttempts: number;
 
   /** `maxAttempts`: of types that name none. */
@@ -46,6 +47,11 @@ export class Registry {
 
   /** A type given by name alone gets a contract of defaults. */
   addHandler(target: JobContract | string, handler: Handler): void {
+    if (typeof handler !== "function") {
+      throw new InvalidOptionError(
+        "hf.handle needs a function: hf.handle(contract, async (job) => { … })",
+      );
+    }
     const given = checkTarget("hf.handle", target);
     const contract = typeof given === "string" ? this.#contractOf(given) : given;
     this.addContract(contract);
@@ -66,11 +72,17 @@ export class Registry {
     return this.#definitions.get(type);
   }
 
+  /** Jobs of this type wait elsewhere than their contract says: in several queues, or where no worker is to look. */
+  setPlaces(type: string, queues: readonly string[]): void {
+    this.#places.set(type, queues);
+  }
+
   /** The queues of everything that users gave a handler here. */
   handledQueues(): string[] {
     const queues = new Set<string>();
     for (const { contract, handler, isOwn } of this.#definitions.values()) {
-      if (handler && !isOwn) queues.add(contract.queue);
+      if (!handler || isOwn) continue;
+      for (const queue of this.#places.get(contract.type) ?? [contract.queue]) queues.add(queue);
     }
     return [...queues];
   }

@@ -43,6 +43,10 @@ export type ContractOf<Jobs extends readonly AnyContract[], Type extends string>
   { readonly type: Type }
 >;
 
+/** What an item of this type carries: that of its contract where `jobs` has one, else anything. */
+export type PayloadOf<Jobs extends readonly AnyContract[], Type extends string> =
+  Type extends TypeOf<Jobs> ? InputOf<ContractOf<Jobs, Type>> : unknown;
+
 /** A handler may return an intent instead of a result. */
 export type HandlerResult<Returned> = StoredResult<Exclude<Awaited<Returned>, Intent>>;
 

@@ -24,6 +24,8 @@ export interface DrainsOptions {
 
 /** So many turns in which nothing moved: what runs waits for time, or for the world outside. */
 const STILL_TURNS = 5;
+/** How often a wait looks, in its patience, whether something has moved. */
+const LOOKS = 4;
 
 export class Drains {
   readonly #options: DrainsOptions;
@@ -53,6 +55,23 @@ export class Drains {
     this.#stillTurns = 0;
     while (this.#current !== null && this.#stillTurns < STILL_TURNS) {
       await new Promise(setImmediate);
+    }
+  }
+
+  /** A wait for a job that nothing runs would never end: in virtual time only the test itself makes things happen. */
+  async whileMoving<Out>(id: string, waiting: Promise<Out>): Promise<Out> {
+    this.moved();
+    const { patienceMs } = this.#options;
+    let look: NodeJS.Timeout | undefined;
+    const still = new Promise<never>((_resolve, reject) => {
+      look = setInterval(() => {
+        if (performance.now() - this.#movedAt > patienceMs) reject(this.#nothingRuns(id));
+      }, patienceMs / LOOKS);
+    });
+    try {
+      return await Promise.race([waiting, still]);
+    } finally {
+      clearInterval(look);
     }
   }
 
@@ -94,6 +113,14 @@ export class Drains {
     return (
       [...this.#workers].every((worker) => worker.isIdle) &&
       ofTest.every(({ running }) => running === 0)
+    );
+  }
+
+  #nothingRuns(id: string): DrainTimeoutError {
+    const { patienceMs } = this.#options;
+    return new DrainTimeoutError(
+      `nothing has moved for ${patienceMs} ms of real time, and waitFor waits for job ${id}. Nothing runs in a test before t.drain(): ` +
+        "call await t.drain() before waitFor, t.advance() before that if the job is not due yet, or raise patienceMs",
     );
   }
 

@@ -98,6 +98,28 @@ describe("testHoldfast", () => {
     await t.hf.close();
   });
 
+  it("says to drain when a test waits for a job that nothing runs", async () => {
+    const t = testHoldfast({ patienceMs: 20 });
+    t.hf.handle(sendEmail, () => {});
+    const receipt = await t.hf.enqueue(sendEmail, { to: "a@example.com" });
+    const error = await t.hf.waitFor(receipt).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DrainTimeoutError);
+    expect(String(error)).toContain(`waitFor waits for job ${receipt.id}`);
+    expect(String(error)).toContain("await t.drain()");
+    await t.drain();
+    expect(await t.hf.waitFor(receipt)).toMatchObject({ status: "succeeded" });
+    await t.hf.close();
+  });
+
+  it("lets a wait that began before the drain end with it", async () => {
+    const t = testHoldfast();
+    t.hf.handle(sendEmail, () => "sent");
+    const waiting = t.hf.waitFor(await t.hf.enqueue(sendEmail, { to: "a@example.com" }));
+    await t.drain();
+    expect(await waiting).toMatchObject({ status: "succeeded", result: "sent" });
+    await t.hf.close();
+  });
+
   it("is patient with handlers that make progress", async () => {
     const t = testHoldfast({ patienceMs: 200 });
     t.hf.handle(sendEmail, async (job) => {

@@ -25,7 +25,7 @@ export interface TestHoldfastOptions<Jobs extends readonly AnyContract[]> extend
 > {
   /** Chance (jitter, ids) from another seed. */
   readonly seed?: number;
-  /** How much real time may pass without any progress, before `drain` says what it waits for. Default 2 s. */
+  /** How much real time may pass without any progress, before `drain` and `waitFor` say what they wait for. Default 2 s. */
   readonly patienceMs?: number;
 }
 
@@ -89,6 +89,7 @@ export function testHoldfast<const Jobs extends readonly AnyContract[] = readonl
   const hf = new Holdfast<Jobs>({ ...rest, extensions, store, runtime } as HoldfastOptions<Jobs>);
   const drains = new Drains({ hf, store, time, patienceMs });
   closeInVirtualTime(hf, time);
+  waitWhileMoving(hf, drains);
   const alerts: Alert[] = [];
   hf.on("alert", (alert) => void alerts.push(alert));
 
@@ -99,6 +100,7 @@ export function testHoldfast<const Jobs extends readonly AnyContract[] = readonl
       checkNumber("what advance takes", ms, { min: 0, max: MAX_DURATION_MS });
       // A drain that is under way starts what is due first: its handlers live through the time that passes.
       await drains.standStill();
+      drains.moved();
       await advanceByTicks(hf, time, ms);
     },
     drain: () => drains.drain(),
@@ -155,5 +157,14 @@ function closeInVirtualTime(hf: AnyHoldfast, time: VirtualTime): void {
       if (!isClosed && turns > 10) time.moveToNextTimer();
     }
     await closing;
+  };
+}
+
+/** Nothing runs before a drain, so a `waitFor` before it would wait for ever: it says so instead. */
+function waitWhileMoving(hf: AnyHoldfast, drains: Drains): void {
+  const waitFor = hf.waitFor.bind(hf);
+  hf.waitFor = (target, options) => {
+    const id = typeof target === "string" ? target : target?.id;
+    return drains.whileMoving(id, waitFor(target, options));
   };
 }

@@ -4,6 +4,7 @@
  * mark on each job which of its ids were dealt with already, so that no job is touched twice.
  */
 import type { StoredJob } from "../../core/job.ts";
+import { operationMark } from "../../core/lineage.ts";
 import type { Change } from "../../core/store.ts";
 import {
   derivedUuid,
@@ -233,7 +234,7 @@ async function apply(
 ): Promise<Result[] | null> {
   const { refs, jobs, isStale } = step;
   const { by, reason } = operation;
-  const mark = markOf(operation);
+  const mark = operationMark(operation);
   const results = new Map<string, Result>();
   const waiting: StoredJob[] = [];
   const retriedBefore: StoredJob[] = [];
@@ -383,10 +384,6 @@ async function tell(host: ExtensionHost, { operation, version }: Versioned): Pro
   const entry = derivedUuid("operation", id, state);
   await host.audit({ action: `operation ${state}`, by, reason, details: outcome }, { id: entry });
   await writeOperation(host.records, { ...operation, told: true }, version);
-}
-
-function markOf({ id, by }: OperationRecord): string {
-  return `${by ?? "an operator"} (operation ${id})`;
 }
 
 function isGone(job: StoredJob | "pruned" | null | undefined): job is "pruned" | null | undefined {

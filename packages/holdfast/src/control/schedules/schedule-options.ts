@@ -2,6 +2,7 @@
 import { isContract, type JobItem } from "../../core/contract.ts";
 import { InvalidNameError, InvalidOptionError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
+import { SCHEDULE_TAG } from "../../core/lineage.ts";
 import { checkName, MAX_TAGS } from "../../core/names.ts";
 import { checkObject, checkOneOf, checkOptions } from "../../core/option-checks.ts";
 import {
@@ -15,7 +16,10 @@ import {
 import { checkRule, type RuleOptions } from "../../core/schedule-rule.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";
 
-export interface ScheduleOptions extends RuleOptions {
+export type ScheduleOptions = RuleOptions & ScheduledOptions;
+
+/** What each tick does, whatever the rule. */
+export interface ScheduledOptions {
   /** What each tick enqueues: `report.of({ kind: "weekly" })`, or `{ type, payload, …options }`. */
   readonly job: JobItem;
   /**
@@ -39,7 +43,6 @@ const NOT_OF_A_TICK = [
 ];
 /** Its jobs have it as a tag, behind a word. */
 const MAX_NAME_CHARS = 100;
-export const SCHEDULE_TAG = "schedule:";
 
 export function checkScheduleName(name: unknown): string {
   const checked = checkName("schedule", name);

@@ -146,7 +146,7 @@ export class Schedules {
     return (await this.#views(host, [found.state]))[0]!;
   }
 
-  /** What became of each tick, newest first. */
+  /** What became of each tick, newest first; of one that was removed, as long as the ledger has them. */
   async runs(name: string, query: RunsQuery = {}): Promise<RunsPage> {
     const fingerprint = checkScheduleName(name);
     checkOptions("schedules.runs", query, ["from", "to", "limit", "cursor"]);
@@ -162,6 +162,10 @@ export class Schedules {
       const { entries, nextCursor } = await host.ledger((book) => book.read(filter, part));
       return { items: entries, nextCursor };
     });
+    // An empty page of a name that was misspelt looks like a schedule that does not fire.
+    if (page.items.length === 0 && !(await readSchedule(host.records, fingerprint))) {
+      throw notFound(name);
+    }
     return { runs: await runViews(host, page.items), nextCursor: page.nextCursor };
   }
 

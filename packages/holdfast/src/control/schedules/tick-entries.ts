@@ -1,9 +1,9 @@
 /** Ticks on record: an entry each in the ledger, and what became of its job once that is known. */
 import type { LedgerEntry } from "../../core/ledger.ts";
+import { SCHEDULE_TAG } from "../../core/lineage.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import type { ScheduledJob, Tick, TickState } from "../../core/schedule.ts";
 import { derivedUuid, type AttemptView, type ExtensionHost } from "../../engine/extension.ts";
-import { SCHEDULE_TAG } from "./schedule-options.ts";
 
 export const TICK = "tick";
 /** Outcomes are gathered for so long, and are tried again after it while the entry is still on its way. */

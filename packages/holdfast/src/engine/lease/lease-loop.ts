@@ -202,7 +202,7 @@ export class LeaseLoop {
   }
 
   async #lease({ limit, cappedLimit, bytes }: Wanted): Promise<LeaseReply> {
-    const { watched, runtime, settings, extensions, accept } = this.#options;
+    const { watched, runtime, settings, extensions, logger, accept } = this.#options;
     const shares = [...settings.queues].map(([queue, weight]) => ({ queue, limit, weight }));
     const admitted = extensions.hasAdmission ? await extensions.admit(shares) : null;
     const queues = admitted?.queues ?? shares;
@@ -217,6 +217,8 @@ export class LeaseLoop {
       const { unsure = [] } = reply;
       if (unsure.length > 0) this.#rename(unsure);
       admitted?.leased(reply.jobs, unsure);
+      const count = reply.jobs.length;
+      if (count > 0) logger.debug("leased", { event: "lease", worker, count });
       accept({ jobs: reply.jobs, worker, sentAt });
       return admitted ? { ...reply, nextInMs: soonest(reply.nextInMs, admitted.nextInMs) } : reply;
     } catch (error) {

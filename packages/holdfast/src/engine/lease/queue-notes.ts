@@ -37,9 +37,11 @@ export class QueueNotes {
   #notTaken(queue: string): void {
     if (!this.#isNew(`not taken ${queue}`)) return;
     const { registry, logger } = this.#options;
-    const types = registry.handledTypes(queue).join(", ");
+    const types = registry.handledTypes(queue);
+    // One of several places of a type: a shard, say, of which each process takes some.
+    if (types.length === 0) return;
     logger.warn(
-      `no worker of this process takes queue "${queue}", so its handlers here do not run: ${types}. Start one with hf.work({ queues: ["${queue}"] }), if no other process does`,
+      `no worker of this process takes queue "${queue}", so its handlers here do not run: ${types.join(", ")}. Start one with hf.work({ queues: ["${queue}"] }), if no other process does`,
     );
   }
 

@@ -10,6 +10,7 @@ import type {
 import { givenPriority } from "../../core/aging.ts";
 import { expiryOf, ownMeta } from "../../core/expiry.ts";
 import { decodeJson } from "../../core/json-text.ts";
+import { lineageOf, type Lineage } from "../../core/lineage.ts";
 
 export interface JobListing {
   readonly id: string;
@@ -52,6 +53,7 @@ export interface JobView extends JobListing {
   readonly logs: readonly { readonly at: Date; readonly text: string }[];
   /** The last 20 ended attempts, oldest first. */
   readonly history: readonly AttemptView[];
+  readonly lineage: Lineage;
 }
 
 export interface AttemptView {
@@ -128,6 +130,7 @@ export function jobView(job: StoredJob): JobView {
       startedAt: new Date(record.startedAt),
       endedAt: new Date(record.endedAt),
     })),
+    lineage: lineageOf(job),
   };
 }
 

@@ -9,6 +9,7 @@ import { LOG_LINE_BYTES, type NewJob } from "../../core/job.ts";
 import type { Jsonified } from "../../core/jsonified.ts";
 import { ownMeta } from "../../core/expiry.ts";
 import { decodeJson, encodeJson } from "../../core/json-text.ts";
+import { withParent } from "../../core/lineage.ts";
 import { checkOptions } from "../../core/option-checks.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import { cleanText, cutToBytes, show } from "../../core/text.ts";
@@ -132,7 +133,8 @@ export class RunningJob<Payload = unknown, Result = unknown> extends AttemptFact
 
   async #spawn(target: SpawnTarget, payload: unknown, options?: EnqueueOptions): Promise<string> {
     checkTarget("job.spawn", target);
-    const job = await this.#host.compose(target, payload, options);
+    const composed = await this.#host.compose(target, payload, options);
+    const job = withParent(composed, this.#attempt.job.id);
     // A handler that goes on after its job was settled without it would believe in a child never stored.
     this.#host.keeper.demand(this.#attempt);
     const bytes = this.#attempt.spawnedBytes + jobLength(job);

@@ -7,7 +7,6 @@ import type { StoredRecord, Swap, SwapResult } from "../../core/records.ts";
 import { fromSortable, sortable } from "../../core/sortable-key.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
-import { present } from "./database.ts";
 
 interface RecordDocument {
   /** The key, so that the server sorts it as JavaScript does. */
@@ -15,9 +14,12 @@ interface RecordDocument {
   readonly version: number;
   readonly value: string;
   readonly expiresAt?: number;
+  /** Its last versions before this one: how a write among many finds out that it was done, and overwritten since. */
+  readonly past?: readonly number[];
 }
 
 const MOST_ROUNDS = 100;
+const PAST_VERSIONS = 8;
 
 export async function readRecords(
   db: Database,
@@ -43,44 +45,107 @@ export async function swap(db: Database, swaps: readonly Swap[]): Promise<SwapRe
       documentsOf(db, [...seen]),
       db.reserve(next.length),
     ]);
-    const tries = next.map(async (one, index) => {
+    const tries: Try[] = [];
+    for (const [index, one] of next.entries()) {
       const document = byKey.get(one.key) ?? null;
-      const result = await swapOne(db, one, { document, version: first + index, now });
-      if (result !== null) results.set(one, result);
-    });
-    await Promise.all(tries);
+      const current = shownOf(document, now);
+      if ((current?.version ?? null) !== one.expect) {
+        results.set(one, { swapped: false, current });
+      } else if (one.value === null && document === null) {
+        results.set(one, { swapped: true, version: null });
+      } else
+        tries.push({ one, document, next: nextOf(one, { document, version: first + index, now }) });
+    }
+    // Those that somebody else was quicker with are looked at again.
+    for (const { one, next: written } of await writeAll(db, tries)) {
+      results.set(one, { swapped: true, version: written?.version ?? null });
+    }
   }
   return swaps.map((one) => results.get(one) as SwapResult);
 }
 
-/** Null: somebody else was quicker, so it must be looked at again. */
-async function swapOne(
-  db: Database,
-  { key, expect, value, ttlMs }: Swap,
+interface Try {
+  readonly one: Swap;
+  /** What is there now, expired or not. */
+  readonly document: RecordDocument | null;
+  /** Null: it is deleted. */
+  readonly next: RecordDocument | null;
+}
+
+/** Answers those that were done. What is added is one call and what is replaced another; few are removed, each by its own. */
+async function writeAll(db: Database, tries: readonly Try[]): Promise<readonly Try[]> {
+  const added = tries.filter(({ document }) => document === null);
+  const removed = tries.filter(({ next }) => next === null);
+  const replaced = tries.filter(({ document, next }) => document !== null && next !== null);
+  const done = await Promise.all([
+    addAll(db, added),
+    Promise.all(removed.map((one) => removeOne(db, one))),
+    replaceAll(db, replaced),
+  ]);
+  return done.flat(2);
+}
+
+async function addAll(db: Database, tries: readonly Try[]): Promise<readonly Try[]> {
+  const taken = await db.insert(
+    "records",
+    tries.map(({ next }) => ({ ...next })),
+  );
+  return tries.filter((_, index) => !taken.has(index));
+}
+
+async function removeOne(db: Database, one: Try): Promise<readonly Try[]> {
+  return (await db.deleteOne("records", seenOf(one))) ? [one] : [];
+}
+
+async function replaceAll(db: Database, tries: readonly Try[]): Promise<readonly Try[]> {
+  if (tries.length === 0) return [];
+  const operations = tries.map((one) => ({
+    replaceOne: { filter: seenOf(one), replacement: one.next },
+  }));
+  if ((await db.bulk("records", operations)) === tries.length) return tries;
+  if (tries.length === 1) return [];
+  // It does not say which. A version is given once, so it tells who wrote.
+  const keys = tries.map(({ one }) => one.key);
+  const byKey = await documentsOf(db, keys);
+  return tries.filter((one) => wasWritten(one, byKey.get(one.one.key)));
+}
+
+function wasWritten({ document, next }: Try, now: RecordDocument | undefined): boolean {
+  const version = next?.version as number;
+  if (now?.version === version || now?.past?.includes(version)) return true;
+  if (now !== undefined && isBefore(document as RecordDocument, now)) return false;
+  const message = "others changed the same record too often to tell whether it was written";
+  throw new StoreUnavailableError(message, { mayHaveHappened: true });
+}
+
+/** What was seen is what is there, or came right before something that is not ours. */
+function isBefore(seen: RecordDocument, now: RecordDocument): boolean {
+  return now.version === seen.version || (now.past?.includes(seen.version) ?? false);
+}
+
+/** As it was seen: whoever changed it since gave it another version. */
+function seenOf({ document }: Try): { readonly _id: string; readonly version: number } {
+  const { _id, version } = document as RecordDocument;
+  return { _id, version };
+}
+
+function nextOf(
+  { key, value, ttlMs }: Swap,
   how: {
     readonly document: RecordDocument | null;
     readonly version: number;
     readonly now: number;
   },
-): Promise<SwapResult | null> {
+): RecordDocument | null {
   const { document, version, now } = how;
-  const current = shownOf(document, now);
-  if ((current?.version ?? null) !== expect) return { swapped: false, current };
-  const _id = sortable(key);
-  if (value === null) {
-    if (document === null) return { swapped: true, version: null };
-    const isDone = await db.deleteOne("records", { _id, version: document.version });
-    return isDone ? { swapped: true, version: null } : null;
-  }
+  if (value === null) return null;
   const expiresAt = ttlMs === null ? null : instantAfter(now, ttlMs);
-  const next = present({ _id, version, value, expiresAt });
-  if (document === null) {
-    const taken = await db.insert("records", [next]);
-    return taken.size === 0 ? { swapped: true, version } : null;
-  }
-  const filter = { _id, version: document.version };
-  const replaced = await db.bulk("records", [{ replaceOne: { filter, replacement: next } }]);
-  return replaced === 1 ? { swapped: true, version } : null;
+  const past = document && [...(document.past ?? []), document.version].slice(-PAST_VERSIONS);
+  return {
+    ...{ _id: sortable(key), version, value },
+    ...(expiresAt !== null && { expiresAt }),
+    ...(past !== null && { past }),
+  };
 }
 
 /** The cursor is the last key of the page before. */

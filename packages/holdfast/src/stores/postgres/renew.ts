@@ -6,10 +6,9 @@
  * transaction. A row that somebody has locked at the moment is asked again a little later, alone. One
  * that stays locked is being settled inside its holder's own transaction, and nobody can take it from
  * there: it is kept, without being extended, and that is noted beside it (`promises.ts`). Only what rides
- * along cannot be written then, and that is said.
+ * along cannot be written then, and the answer says so: `busy`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { StoreUnavailableError } from "../../core/errors.ts";
 import type { Renewal, RenewResult } from "../../core/store.ts";
 import { instantAfter, msOf, wholeMs } from "./clock.ts";
 import type { Database } from "./database.ts";
@@ -74,11 +73,7 @@ export async function renew(
   return items.map(({ renewal, index }) => {
     const answer = results[index] ?? "lost";
     if (answer !== "locked") return answer;
-    if (isEmpty(renewal.updates) && renewal.starts !== true) return "kept";
-    throw new StoreUnavailableError(
-      "an open transaction is settling this job, so nothing else of it can be written: commit or roll back first",
-      { mayHaveHappened: true },
-    );
+    return isEmpty(renewal.updates) && renewal.starts !== true ? "kept" : "busy";
   });
 }
 

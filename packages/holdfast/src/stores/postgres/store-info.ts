@@ -16,6 +16,8 @@ export function describe(
     },
     transactions: true,
     transactionBlocksWriters: false,
+    // Its row is locked, so the lease is promised instead of extended (`promises.ts`).
+    renewsInTransactions: true,
     wakeups: listens ? "processes" : "process",
     counts: "exact",
     insertAtomic: "call",

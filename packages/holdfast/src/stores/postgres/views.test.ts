@@ -9,6 +9,7 @@ import {
 } from "../../../../../test/views/view-samples.ts";
 import { InvalidOptionError } from "../../core/errors.ts";
 import { Holdfast } from "../../index.ts";
+import { storeOfUrl } from "../../store-of-url.ts";
 import { postgresStore } from "./index.ts";
 
 /** System 1's smoke checklist, as it is written. */
@@ -32,6 +33,15 @@ describe("the views", () => {
           WHERE table_schema = 'holdfast' AND table_name = '${view}' ORDER BY ordinal_position`)
       ).map(({ column_name: name, data_type: type }) => [name, type]),
     );
+
+  it("are in public for whoever asks for them in the URL", async () => {
+    const place = new URL(url);
+    place.searchParams.set("viewsIn", "public");
+    const store = await storeOfUrl(place.href);
+    await store.open();
+    await store.close();
+    expect(await rows("SELECT count(*)::int AS n FROM public.job_failures")).toEqual([{ n: 0 }]);
+  });
 
   it("have system 1's columns and types", async () => {
     const store = postgresStore({ url });

@@ -71,6 +71,18 @@ describe("a caller's transaction that stays open", () => {
     expect((await store.lease(leaseRequest(5))).jobs).toEqual([]);
   });
 
+  it("says that its job is busy when a renewal carries news of it, and keeps the others", async () => {
+    await insertSome(store, 2);
+    const [mine, other] = await takeExactly(store, 2);
+    assert.ok(mine && other);
+    await inside.settle([settlement(mine, succeed())]);
+    const news = { ...leaseRef(mine), updates: { progress: { percent: 50, message: null } } };
+    expect(await store.renew([news, leaseRef(other)], LONG_MS)).toEqual(["busy", "kept"]);
+    await tx.query("ROLLBACK");
+    expect(await store.renew([news], LONG_MS)).toEqual(["kept"]);
+    expect((await jobOf(store, mine)).progress).toMatchObject({ percent: 50 });
+  });
+
   it("keeps a store open that is closed while a renewal waits for it", async () => {
     const other = postgresStore({ url: place.url, schema: place.schema });
     await other.open();

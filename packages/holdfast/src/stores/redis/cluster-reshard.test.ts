@@ -88,6 +88,28 @@ describe("while the slot of a queue moves", () => {
     await store.close();
   }, 60_000);
 
+  it("a reaping of none says that it is out of reach, where the clock answers", async () => {
+    const store = await opened("reach");
+    try {
+      for (let job = 0; job < 20; job++) await store.insert([newJob({ queue: "mail" })]);
+      const answers: string[] = [];
+      await moveRound("{reach:mail}:m", async () => {
+        if (answers.length >= 6) return;
+        await store.now();
+        const answer = store.reap({ limit: 0 }).then(
+          (reaped) => `reaped ${reaped.length}`,
+          (error: unknown) => (error instanceof StoreUnavailableError ? "away" : String(error)),
+        );
+        answers.push(await answer);
+      });
+      expect(new Set(answers)).toContain("away");
+      expect(answers.filter((answer) => !/^(away|reaped 0)$/.test(answer))).toEqual([]);
+      expect(await store.reap({ limit: 0 })).toEqual([]);
+    } finally {
+      await store.close();
+    }
+  }, 60_000);
+
   it("records and the ledger lose nothing either", async () => {
     const store = await opened("home");
     const key = "settings/mail";

@@ -21,9 +21,9 @@ export class Reaps {
   #failure: unknown = null;
 
   async reap(how: InsertHow, { limit }: { readonly limit: number }): Promise<ReapedJob[]> {
-    if (limit <= 0) return [];
     this.#sayFailure();
     if (how.server.isCluster) return this.#reapAll(how, limit);
+    if (limit <= 0) return [];
     const now = performance.now();
     if (now - this.#lookedAt < LOOK_EVERYWHERE_MS) return reapDue(how, limit);
     const reaped = await this.#reapAll(how, limit);
@@ -60,8 +60,9 @@ async function reapAll(how: InsertHow, limit: number): Promise<ReapedAll> {
   const reaped: ReapedJob[] = [];
   let failure: unknown = null;
   for (const slot of how.server.inTurns(await how.queues.all()).flat()) {
-    const left = Math.min(MOST, limit - reaped.length);
-    if (left <= 0) break;
+    const left = Math.max(0, Math.min(MOST, limit - reaped.length));
+    // With a limit of none, each is asked whether it answers.
+    if (left === 0 && limit > 0) break;
     try {
       const reply = await how.server.onQueues("reap", slot, [left, flag(true)]);
       reaped.push(...readReaped(how, list(reply), slot));

@@ -134,6 +134,23 @@ export class Connection {
     }
   }
 
+  /** All of its reads see one moment: a job that another process moves between two of them would be in neither. */
+  inOneMoment<T>(work: () => T): T {
+    const { isTransaction, inTransaction } = this.database;
+    if (isTransaction ?? inTransaction) return work();
+    try {
+      this.silent("BEGIN").get();
+    } catch (error) {
+      if (isAlreadyInTransaction(error)) return work();
+      throw error;
+    }
+    try {
+      return work();
+    } finally {
+      this.rollback();
+    }
+  }
+
   /** A caller may let SQLite wait for a lock. That would stop the event loop: we wait ourselves. */
   withoutWaiting<T>(work: () => T): T {
     const theirTimeout = this.isBorrowed ? Number(this.value("PRAGMA busy_timeout")) : 0;

@@ -15,7 +15,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { inTier } from "../../../../../test/runner/tier.ts";
 import { idsOf, newJob, newJobs } from "../../testing/conformance/new-job.ts";
-import { settlement, succeed } from "../../testing/conformance/settling.ts";
+import { release, settlement, succeed } from "../../testing/conformance/settling.ts";
 import { leaseRequest } from "../../testing/conformance/take.ts";
 import { sqliteStore } from "./index.ts";
 
@@ -57,6 +57,17 @@ const PROGRAMS: Record<string, (file: string) => Promise<void>> = {
       await store.settle(jobs.map((job) => settlement(job, succeed())));
     }
     await store.close();
+  },
+
+  /** Takes jobs and hands them back until it is killed. */
+  async turn(file) {
+    const store = sqliteStore({ file });
+    await store.open();
+    for (;;) {
+      const { jobs } = await store.lease(leaseRequest(10));
+      say("lease", String(jobs.length));
+      await store.settle(jobs.map((job) => settlement(job, release())));
+    }
   },
 
   /** Waits for a word, then inserts. */
@@ -165,6 +176,24 @@ function tests(): void {
     await store.open();
     const [counts] = await store.count();
     assert.deepEqual([counts?.processing, counts?.succeeded], [0, leased.length]);
+    await store.close();
+  });
+
+  it("a page and counts have every job, also those that another moves at that moment", async () => {
+    const store = sqliteStore({ file });
+    await store.open();
+    await store.insert(newJobs(40));
+    const open = { status: ["queued", "processing"] } as const;
+    const child = new Child("turn", file);
+    await child.says("lease", 5);
+    for (let look = 0; look < 1_000; look += 1) {
+      assert.equal((await store.find(open, { limit: 50 })).jobs.length, 40);
+      const [counts] = await store.count();
+      assert.equal((counts?.ready ?? 0) + (counts?.processing ?? 0), 40);
+    }
+    child.process.kill("SIGKILL");
+    await child.ended;
+    assert.deepEqual(child.errors, []);
     await store.close();
   });
 

@@ -195,7 +195,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   }
 
   /** A verb that looks. Outside WAL mode, or while a log is recovered, even that may have to wait. */
-  async function look<T>(work: (db: Connection, now: number) => T): Promise<T> {
+  async function look<T>(reads: (db: Connection, now: number) => T): Promise<T> {
+    const work = (db: Connection, now: number) => db.inOneMoment(() => reads(db, now));
     try {
       return await lookNow(work, () => retryWhileBusy(busyDeadlineMs, () => lookNow(work)));
     } catch (error) {

@@ -54,6 +54,32 @@ export const records = chapter("records", {
     assert.equal((await recordOf(store))?.value, "2");
   },
 
+  "of callers who swap the same many records at once, one wins each, and knows it": async ({
+    store,
+  }) => {
+    const keys = Array.from({ length: 40 }, (_, at) => `shared:${String(at).padStart(2, "0")}`);
+    const made = await store.records.swap(keys.map((key) => swapOf({ key, value: '"none"' })));
+    let versions = made.map((one) => (one.swapped ? one.version : null));
+    for (let round = 0; round < 5; round += 1) {
+      const callers = ["ann", "ben", "cy"].map(async (name, at) => {
+        // Each has some of its own, so that none wins or loses a whole call.
+        const some = keys.flatMap((key, index) => (index % 4 === at ? [] : [{ key, index }]));
+        const swaps = some.map(({ key, index }) =>
+          swapOf({ key, expect: versions[index] ?? null, value: JSON.stringify(name) }),
+        );
+        const results = await store.records.swap(swaps);
+        return some.flatMap(({ key }, index) => (results[index]?.swapped ? [{ key, name }] : []));
+      });
+      const won = (await Promise.all(callers)).flat();
+      const stored = await store.records.read(keys);
+      assert.deepEqual(
+        won.map(({ key, name }) => `${key} ${JSON.stringify(name)}`).toSorted(),
+        stored.map((record) => `${record?.key} ${record?.value}`),
+      );
+      versions = stored.map((record) => record?.version ?? null);
+    }
+  },
+
   "a swap with an old version changes nothing and shows what is there": async ({ store }) => {
     const first = await write(store);
     await write(store, { expect: first, value: "2" });
