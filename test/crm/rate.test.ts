@@ -14,6 +14,8 @@ import { SyncProcesses } from "./sync-processes.ts";
 const quiet = () => {};
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 const WINDOW_MS = 10_000;
+/** Ours are longer: a call that is slow on its way arrives beside later ones. */
+const ON_ITS_WAY_MS = 250;
 const MEASURED_MS = 40_000;
 
 describe("the rate of HubSpot", () => {
@@ -22,13 +24,14 @@ describe("the rate of HubSpot", () => {
     const hf = new Holdfast({ store: (await import("holdfast/memory")).memoryStore(), logger });
     const crm = hubspotSync({ token: double.token, baseUrl: double.url }).attach(hf);
     await crm.setup();
+    const perMs = WINDOW_MS + ON_ITS_WAY_MS;
     const rates = async () => (await hf.gates.get("hubspot.calls"))?.rate ?? [];
-    expect((await rates())[0]).toEqual({ limit: 90, perMs: WINDOW_MS, burst: 10 });
+    expect((await rates())[0]).toEqual({ limit: 90, perMs, burst: 10 });
     await crm.ensure();
     await expect.poll(async () => (await rates())[0]?.limit).toBe(171);
-    expect((await rates())[0]).toEqual({ limit: 171, perMs: WINDOW_MS, burst: 19 });
+    expect((await rates())[0]).toEqual({ limit: 171, perMs, burst: 19 });
     expect((await hf.gates.get("hubspot.search"))?.rate).toEqual([
-      { limit: 4, perMs: 1_000, burst: 1 },
+      { limit: 4, perMs: 1_000 + ON_ITS_WAY_MS, burst: 1 },
     ]);
     await hf.close();
     await double.close();

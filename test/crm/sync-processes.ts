@@ -4,19 +4,30 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { SyncWorkerOptions } from "./sync-worker.ts";
 
-const PROGRAM = fileURLToPath(new URL("sync-worker.ts", import.meta.url));
-
-export class SyncProcesses {
+export class SyncProcesses<Options = SyncWorkerOptions> {
+  readonly #program: string;
   readonly #children = new Set<ChildProcess>();
 
-  async start(options: SyncWorkerOptions): Promise<ChildProcess> {
-    const args = ["--conditions", "@holdfast/source", PROGRAM, JSON.stringify(options)];
+  constructor(program = "sync-worker.ts") {
+    this.#program = fileURLToPath(new URL(program, import.meta.url));
+  }
+
+  async start(options: Options): Promise<ChildProcess> {
+    const args = ["--conditions", "@holdfast/source", this.#program, JSON.stringify(options)];
     const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
     this.#children.add(child);
     child.once("exit", () => this.#children.delete(child));
     const up = await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
     if (String(up[0]) !== "up\n") throw new Error(`a worker ended early: ${String(up[0])}`);
     return child;
+  }
+
+  /** All at the same moment; resolves once each has said that it is done. */
+  async tellAll(word: string): Promise<void> {
+    const children = [...this.#children];
+    const answers = children.map((child) => once(child.stdout!, "data"));
+    for (const child of children) child.stdin!.write(`${word}\n`);
+    await Promise.all(answers);
   }
 
   /** As the machine would: nothing is said or done after it. */

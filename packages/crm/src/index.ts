@@ -31,7 +31,8 @@ export {
   type HubSpotRecord,
   type SearchQuery,
 } from "./hubspot/hubspot-client.ts";
-export { HubSpotError, type HubSpotComplaint } from "./hubspot/hubspot-error.ts";
+export { classifyHubSpot, HubSpotError, type HubSpotComplaint } from "./hubspot/hubspot-error.ts";
+export { EXTERNAL_ID } from "./hubspot/required-properties.ts";
 export type { HubSpotObject } from "./hubspot/paths.ts";
 export type { Ensured, HubSpotProperty } from "./hubspot/properties.ts";
 export type { Upsert, UpsertResult } from "./hubspot/upsert.ts";

@@ -2,7 +2,7 @@
 import type { RateOptions } from "holdfast";
 import { checkWords } from "../check-words.ts";
 import { defineSync, type SyncDefinition, type SyncOptions } from "../sync/define-sync.ts";
-import { ratesOf } from "../sync/sync-gates.ts";
+import { ON_ITS_WAY_MS, ratesOf } from "../sync/sync-gates.ts";
 import { HubSpotClient, type HubSpotClientOptions } from "./hubspot-client.ts";
 import { classifyHubSpot } from "./hubspot-error.ts";
 import {
@@ -23,7 +23,7 @@ export const HUBSPOT_LIMITS = {
 export type HubSpotPlan = keyof typeof HUBSPOT_LIMITS;
 
 /** Five a second, of all apps of an account together. */
-export const HUBSPOT_SEARCH: RateOptions = { limit: 4, perMs: 1_000, burst: 1 };
+export const HUBSPOT_SEARCH: RateOptions = { limit: 4, perMs: 1_000 + ON_ITS_WAY_MS, burst: 1 };
 export const SCOPES_URL = "https://app.hubspot.com/private-apps";
 
 type Shared = Partial<
@@ -43,7 +43,7 @@ const SYNC = [
   ...["name", "queue", "enable", "retry", "limits", "onAuthError", "onPause", "scopesUrl"],
   ...["keepDeadMs", "cycles"],
 ];
-const WORDS = ["tiers", "statuses", "billingProviders"];
+const WORDS = ["tiers", "statuses", "billingProviders", "externalIds"];
 
 export function hubspotSync(options: HubSpotSyncOptions = {}): SyncDefinition<HubSpotOperations> {
   const known = [...CLIENT, ...SYNC, ...WORDS, "plan", "retryInCall"];

@@ -11,6 +11,7 @@ import {
   type Field,
   type ShapeOf,
 } from "../sync/shape.ts";
+import type { HubSpotObject } from "./paths.ts";
 
 export const BILLING_PROVIDERS = ["stripe", "mindbody", "manual"] as const;
 export const STATUSES = [
@@ -25,6 +26,8 @@ export interface Vocabulary {
   readonly statuses?: readonly string[] | undefined;
   /** Default: stripe, mindbody, manual. */
   readonly billingProviders?: readonly string[] | undefined;
+  /** Objects beside companies, deals and notes that calls of yours write under `external_id`. Default: none. */
+  readonly externalIds?: readonly HubSpotObject[] | undefined;
 }
 
 /** Any order of them gives the same shapes: schemas are made once for each sync. */

@@ -1,10 +1,16 @@
 /** The properties that the operations write, beyond those that every portal has. */
-import type { HubSpotObject } from "./paths.ts";
+import { InvalidOptionError } from "holdfast";
+import { OBJECTS, type HubSpotObject } from "./paths.ts";
 import { BILLING_PROVIDERS, type Vocabulary } from "./payloads.ts";
 import type { HubSpotProperty } from "./properties.ts";
 
 /** What objects without a unique property of their own are found by. */
 export const EXTERNAL_ID = "external_id";
+
+const GROUPS: Readonly<Record<HubSpotObject, string>> = {
+  ...{ contacts: "contactinformation", companies: "companyinformation", deals: "dealinformation" },
+  ...{ notes: "note", calls: "call", tasks: "task", tickets: "ticketinformation" },
+};
 
 const externalId = (groupName: string): HubSpotProperty => ({
   ...{ name: EXTERNAL_ID, label: "External id", type: "string", fieldType: "text", groupName },
@@ -37,8 +43,15 @@ export function requiredProperties(
         ofContact("last_day_pass_at", "Last day pass", "datetime", "date"),
       ],
     },
-    { object: "companies", properties: [externalId("companyinformation")] },
-    { object: "deals", properties: [externalId("dealinformation")] },
-    { object: "notes", properties: [externalId("note")] },
+    ...numbered(words).map((object) => ({ object, properties: [externalId(GROUPS[object])] })),
   ];
+}
+
+/** Each object once, those of the operations first. */
+function numbered({ externalIds = [] }: Vocabulary): HubSpotObject[] {
+  for (const object of externalIds) {
+    if (OBJECTS.includes(object)) continue;
+    throw new InvalidOptionError(`externalIds takes objects of HubSpot: ${OBJECTS.join(", ")}`);
+  }
+  return [...new Set<HubSpotObject>(["companies", "deals", "notes", ...externalIds])];
 }

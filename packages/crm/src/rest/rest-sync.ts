@@ -39,6 +39,7 @@ export function restSync(options: RestSyncOptions): SyncDefinition<RestOperation
         RestClient
       >["payload"],
       record: recordOf,
+      writes: () => ["body"],
       load: () =>
         Promise.resolve({
           run: ({ payload, client, signal }) =>
@@ -48,6 +49,7 @@ export function restSync(options: RestSyncOptions): SyncDefinition<RestOperation
     remove: {
       payload: removed,
       record: recordOf,
+      writes: () => ["body"],
       load: () =>
         Promise.resolve({
           run: ({ payload, client, signal }) => client.remove(payload.resource, payload.id, signal),

@@ -10,6 +10,12 @@ interface Ensured {
   readonly learnt: unknown;
 }
 
+export interface ConnectionTurn {
+  readonly stale: ReadonlySet<string>;
+  /** The handler is done, and nothing is settled yet. */
+  onDone(): Promise<void>;
+}
+
 /** How soon a job comes back whose queue was paused under it. */
 const PAUSED_MS = 1_000;
 const TOLD_MS = 3_600_000;
@@ -37,7 +43,7 @@ export class Connection {
     return this.#setup;
   }
 
-  async run(word: string, job: RunningJob): Promise<unknown> {
+  async run(word: string, job: RunningJob, turn: ConnectionTurn): Promise<unknown> {
     const { operations } = this.#settings;
     const { payload, signal } = job;
     try {
@@ -50,12 +56,21 @@ export class Connection {
         this.#handlers.set(word, loading);
       }
       const handler = await loading;
-      return (await handler.run({ payload, client: this.#made(), job, signal })) ?? null;
+      const { stale } = turn;
+      const result = await handler.run({ payload, client: this.#made(), job, signal, stale });
+      await turn.onDone();
+      return result ?? null;
     } catch (error) {
       if (!this.#settings.pausesOnAuth || !this.#isAuth(error)) throw error;
       await this.#pause(word, job, error as Error);
       return job.snooze(PAUSED_MS);
     }
+  }
+
+  async client(): Promise<unknown> {
+    await this.setup();
+    await this.#ensureOnce();
+    return this.#made();
   }
 
   /** What must be there on the other side; said to the fleet, so that the next process need not ask. */

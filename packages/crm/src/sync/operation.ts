@@ -5,6 +5,8 @@ export interface OperationContext<Payload, Client> {
   readonly payload: Payload;
   readonly client: Client;
   readonly job: Pick<RunningJob, "id" | "attempt" | "createdAt" | "externalKey" | "log" | "step">;
+  /** Values (see `writes`) that a newer job has written: this one leaves them out. Mostly empty. */
+  readonly stale: ReadonlySet<string>;
   /** Ends with a cancel, a stop or a lost lease: give it to every call. */
   readonly signal: AbortSignal;
 }
@@ -20,6 +22,13 @@ export interface SyncOperation<Payload, Client> {
    * enqueued, one at a time.
    */
   record(payload: Payload): string;
+  /**
+   * The values of that record that it sets. A dead job that is retried after a newer one has set the same must not set
+   * them back: such values are in `stale`, and a job whose values all are is skipped. Default: none, it always runs.
+   */
+  writes?(payload: Payload): readonly string[];
+  /** It leaves something besides its values, a note or a link: it is never skipped. */
+  readonly leavesMore?: boolean;
   /** While a job of this key has not finished, another one is that job. Default: each is a job of its own. */
   key?(payload: Payload): string;
   /** Switched off unless it is enabled by name: its jobs are logged and skipped. */
@@ -39,4 +48,11 @@ export type PayloadOf<One> = One extends {
   readonly payload: StandardSchema<infer Input, infer _Output>;
 }
   ? Input
+  : never;
+
+/** The client that the operations of a sync get. */
+export type ClientOf<Ops> = Ops[keyof Ops] extends {
+  load(): Promise<OperationHandler<infer _Payload, infer Client>>;
+}
+  ? Client
   : never;

@@ -17,6 +17,8 @@ export interface SyncLimits {
   readonly isTold: boolean;
 }
 
+/** By so much may one call be slower than another before the other side sees more of them than were let through. */
+export const ON_ITS_WAY_MS = 250;
 /** The longest that calls wait together inside of jobs; what is longer holds the queue. */
 const IN_CALL_MS = 60_000;
 
@@ -99,14 +101,17 @@ export class SyncGates {
   }
 }
 
-/** Never more than it says in any window: a tenth of it as the burst, the rest as the rate. */
+/**
+ * Never more than it says in any window: a tenth of it as the burst, the rest as the rate. The window is longer than
+ * theirs by what calls are on their way: they count when a call arrives, and a late one arrives beside those after it.
+ */
 export function ratesOf({
   max,
   intervalMs,
   daily,
 }: Omit<ToldLimits, "dailyRemaining">): RateOptions[] {
   const burst = Math.max(1, Math.floor(max / 10));
-  const calls = { limit: Math.max(1, max - burst), perMs: intervalMs, burst };
+  const calls = { limit: Math.max(1, max - burst), perMs: intervalMs + ON_ITS_WAY_MS, burst };
   if (daily === null || daily < 2) return [calls];
   // Half of it at once after a quiet day, half of it spread over the day.
   const half = Math.floor(daily / 2);

@@ -1,6 +1,8 @@
 /** A sync at work: what the application enqueues, and how its jobs run. */
 import {
   InvalidOptionError,
+  StoreUnavailableError,
+  type DueOptions,
   type EnqueueOptions,
   type Holdfast,
   type JobContract,
@@ -14,23 +16,26 @@ import { checkWords, nearest } from "../check-words.ts";
 import type { SyncSettings } from "./define-sync.ts";
 import { Connection } from "./connection.ts";
 import { readMonitor, readStats, type SyncMonitor, type SyncStats } from "./monitor.ts";
-import type { PayloadOf, SyncOperation } from "./operation.ts";
-import { RecordOrder, type Place } from "./record-order.ts";
+import type { ClientOf, PayloadOf, SyncOperation } from "./operation.ts";
+import { RecordOrder } from "./record-order.ts";
 import { runCycle } from "./run-cycle.ts";
 import { GUIDANCE, operationOf } from "./staff-alert.ts";
 
-export interface SyncEnqueueOptions {
+export type SyncEnqueueOptions = DueOptions & {
   /** 1 to 10, lower runs first. Default 5. */
   readonly priority?: number | undefined;
-  readonly delayMs?: number | undefined;
-  readonly runAt?: Date | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly trace?: string | undefined;
-}
+  /**
+   * A job of its own, also while one of its key has not finished: for a value that went away and came back, or that
+   * the waiting one does not bring. Default false: it is that one.
+   */
+  readonly again?: boolean | undefined;
+};
 
 type Answer = Receipt<unknown, "added" | "duplicate" | "ran" | "spooled">;
 
-const OPTIONS = ["priority", "delayMs", "runAt", "tags", "trace"];
+const OPTIONS = ["priority", "delayMs", "runAt", "tags", "trace", "again"];
 const PRIORITY = 5;
 const AT_ONCE = 100;
 
@@ -68,11 +73,8 @@ export class Sync<Ops> {
   ): Promise<Answer> {
     const item = this.item(operation, payload, options);
     const record = this.#recordOf(operation, payload);
-    if (record === null) return this.#enqueue(item, null);
-    return this.#order.inLine(record, async () => {
-      const [place] = await this.#order.places([record]);
-      return this.#enqueue(item, place ?? null);
-    });
+    if (record === null) return this.#insert(item, null);
+    return this.#order.inLine(record, () => this.#enqueue(item, record));
   }
 
   /**
@@ -103,8 +105,8 @@ export class Sync<Ops> {
   }
 
   /**
-   * For `hf.within(tx).enqueueAll([sync.item(…)])`: the job exists exactly if the transaction commits. It waits by
-   * priority and age alone, as which job came before it is not known yet.
+   * For `hf.within(tx).enqueueAll([sync.item(…)])`: the job exists exactly if the transaction commits. It has no place
+   * in the order of its record before it runs. What a younger job has written by then, it leaves alone.
    */
   item<Name extends keyof Ops & string>(
     operation: Name,
@@ -113,13 +115,16 @@ export class Sync<Ops> {
   ): JobItem {
     const { contract, definition } = this.#find(operation);
     checkWords("enqueue", options, OPTIONS);
-    const { priority = PRIORITY, delayMs, runAt, tags, trace } = options;
+    const { priority = PRIORITY, again = false, ...rest } = options;
     if (!Number.isInteger(priority) || priority < 1 || priority > 10) {
       throw new InvalidOptionError("priority is a whole number from 1 to 10, and 1 runs first");
     }
-    const key = this.#ask(operation, payload, (given) => definition.key?.(given));
+    if (typeof again !== "boolean") throw new InvalidOptionError("again is true or false");
+    const key = again
+      ? undefined
+      : this.#ask(operation, payload, (given) => definition.key?.(given));
     const more: EnqueueOptions = {
-      ...{ priority, delayMs, runAt, tags, trace },
+      ...{ ...rest, priority },
       ...(key !== undefined && { idempotencyKey: key }),
     };
     return contract.of(payload, more) as JobItem;
@@ -133,6 +138,14 @@ export class Sync<Ops> {
   /** Makes what the operations need on the other side, now. */
   ensure(signal: AbortSignal = new AbortController().signal): Promise<unknown> {
     return this.#connection.ensure(signal);
+  }
+
+  /**
+   * The client that operations get, behind the same gates: for calls of your own, in whatever job. What the operations
+   * need on the other side is there by then.
+   */
+  client(): Promise<ClientOf<Ops>> {
+    return this.#connection.client() as Promise<ClientOf<Ops>>;
   }
 
   /** A worker of this sync. */
@@ -153,16 +166,31 @@ export class Sync<Ops> {
     return readMonitor(this.#hf, this);
   }
 
-  async #enqueue(item: JobItem, place: Place | null): Promise<Answer> {
-    const { type: _type, payload, contract, ...options } = item;
-    const after = place?.after ?? [];
-    const meta = after.length === 0 ? undefined : { after };
-    const receipt: Answer = await this.#hf.enqueue(contract!, payload, { ...options, meta });
-    const isNew = receipt.status === "added";
-    if (place !== null && (isNew || receipt.status === "duplicate")) {
-      await this.#order.take(place, receipt.id, { isNew });
+  /** The place comes before the job: what runs first was asked for first, whichever process asked. */
+  async #enqueue(item: JobItem, record: string): Promise<Answer> {
+    const place = await this.#order.take(record);
+    if (place === null) return this.#insert(item, null);
+    let receipt: Answer;
+    try {
+      receipt = await this.#insert(item, place);
+    } catch (error) {
+      const isDoubtful = error instanceof StoreUnavailableError && error.mayHaveHappened;
+      if (!isDoubtful) await this.#order.giveBack(record, place);
+      throw error;
+    }
+    if (receipt.status === "added") await this.#order.name(record, place, receipt.id);
+    if (receipt.status === "ran") await this.#order.giveBack(record, place);
+    if (receipt.status === "duplicate") {
+      await this.#order.giveBack(record, place);
+      await this.#order.repeat(record, receipt.id, item.payload);
     }
     return receipt;
+  }
+
+  #insert(item: JobItem, place: number | null): Promise<Answer> {
+    const { type: _type, payload, contract, ...options } = item;
+    const meta = place === null ? undefined : { place };
+    return this.#hf.enqueue(contract!, payload, { ...options, meta });
   }
 
   #define(word: string, operation: SyncOperation<unknown, unknown>): void {
@@ -174,6 +202,8 @@ export class Sync<Ops> {
       ...(scopesUrl !== null && { link: scopesUrl }),
       run: (job) => this.#run(word, job as RunningJob),
     });
+    // In cycles a job of the sync leases them, and no worker of its own accord.
+    if (this.#settings.cycles !== null) this.#hf.tools.setPlaces(contract.type, []);
     this.#contracts.set(word, contract as unknown as JobContract);
   }
 
@@ -183,9 +213,27 @@ export class Sync<Ops> {
       return { skipped: "disabled" };
     }
     await this.setup();
-    const waitMs = await this.#order.waitMs(job);
-    if (waitMs !== null) return job.snooze(waitMs);
-    return this.#connection.run(word, job);
+    const operation = this.#settings.operations[word]!;
+    const name = operation.record(job.payload);
+    const values = operation.writes?.(job.payload) ?? [];
+    const turn = await this.#order.begin(name, job, values);
+    if (turn.waitMs !== null) return job.snooze(turn.waitMs);
+    const { stale } = turn;
+    const fresh = values.filter((value) => !stale.has(value));
+    if (stale.size > 0) this.#sayStale(word, job, [...stale]);
+    if (stale.size > 0 && fresh.length === 0 && operation.leavesMore !== true) {
+      return { skipped: "superseded", values };
+    }
+    return this.#connection.run(word, job, {
+      ...{ stale, onDone: () => this.#order.wrote(name, job, fresh) },
+    });
+  }
+
+  #sayStale(word: string, job: RunningJob, stale: readonly string[]): void {
+    this.#hf.tools.logger.info(
+      `${this.name}: a newer job has written ${stale.join(", ")}; ${word} ${job.id} leaves that alone`,
+      { type: "sync_superseded", jobId: job.id, values: stale },
+    );
   }
 
   /** Jobs of the sync itself: what it ensures, and its cycles. */

@@ -30,7 +30,7 @@ export const syncDayPassToHubSpot: OperationHandler<SyncDayPass, HubSpotClient> 
 };
 
 async function noted(
-  { payload, client, signal }: OperationContext<SyncPayment, HubSpotClient>,
+  { payload, client, signal, stale }: OperationContext<SyncPayment, HubSpotClient>,
   note: {
     readonly values: Readonly<Record<string, string>>;
     readonly at: string;
@@ -38,7 +38,7 @@ async function noted(
     readonly kind: string;
   },
 ): Promise<unknown> {
-  const contact = await writeContact(client, payload.email, note.values, signal);
+  const contact = await writeContact(client, payload.email, note.values, { signal, stale });
   const id = `${note.kind}_${payload.paymentIntentId}`;
   const properties = { hs_timestamp: note.at, hs_note_body: note.body };
   const input = { idProperty: EXTERNAL_ID, id, properties };
