@@ -30,7 +30,8 @@ function world(given: Partial<ImportTarget>, sheet = arraySheet(["name"], [["a"]
   const schema = { validate: (value: unknown) => ({ value: value as { name: string } }) };
   const run = importHandler(
     {
-      ...{ inbox, isShared: true, limits: {}, batchSize: 1, maxErrors: 10, maxFileBytes: 1_000 },
+      ...{ inbox, limits: {}, batchSize: 1, maxErrors: 10, maxFileBytes: 1_000 },
+      isShared: async () => true,
       logger: { debug() {}, info() {}, warn() {}, error() {} },
       openSheet: async () => sheet,
       removeLater: () => {},

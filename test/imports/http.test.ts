@@ -144,6 +144,9 @@ describe("a file", () => {
     ]);
     const csv = await call(`/${String(view.id)}/errors`);
     expect(csv.text).toContain("row,reason\r\n4,amount: is no number\r\n");
+    expect((await call(`/${String(view.id)}/rows`)).json.data).toEqual({
+      ...{ items: [{ row: 4, reason: "amount: is no number" }], total: 1 },
+    });
   });
 
   it("that is uploaded is imported, and removed after that; the same under another name is 409", async () => {
@@ -169,6 +172,13 @@ describe("a file", () => {
   it("is listed, and what can be imported is told", async () => {
     const { json } = await call("?limit=2");
     expect(json.data.items).toHaveLength(2);
+    const short = await call("?errors=false");
+    for (const { summary } of short.json.data.items) {
+      expect(summary).toMatchObject({ errors: [], warnings: [] });
+    }
+    expect(short.json.data.items).toContainEqual(
+      expect.objectContaining({ summary: expect.objectContaining({ failed: 1 }) }),
+    );
     const types = await call("/types");
     expect(types.json.data).toMatchObject({ types: ["ap", "customers"], problem: null });
     expect((await call("/none")).status).toBe(404);
@@ -308,6 +318,12 @@ it("viewers look, operators import, others see nothing", async () => {
   const write = { method: "POST", body: new FormData() };
   expect((await call("/xlsx/upload", { ...write, ...viewer })).status).toBe(403);
   expect((await call("", elsewhere)).status).toBe(404);
+  const mountsFor = async (about: { readonly headers: Record<string, string> }) => {
+    const answer = await fetch(`${url}/api/v1/me`, about);
+    return ((await answer.json()) as { data: { mounts: string[] } }).data.mounts;
+  };
+  expect(await mountsFor(viewer)).toEqual(["imports"]);
+  expect(await mountsFor(elsewhere)).toEqual([]);
   expect((await call("/xlsx/upload", { ...write, ...elsewhere })).status).toBe(404);
   expect((await call("", { headers: { authorization: "" } })).status).toBe(401);
 });

@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import { copyFile, mkdir, realpath, rm, stat } from "node:fs/promises";
 import { extname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
-import { DuplicateJobError, type Holdfast } from "holdfast";
+import { DuplicateJobError, StoreUnavailableError, type Holdfast } from "holdfast";
 import { columnsOf } from "./columns.ts";
 import { JOB_TYPE_PREFIX, type ImportDefinition } from "./define-import.ts";
 import { errorCsv } from "./error-csv.ts";
 import { ImportNotFoundError, ImportRejectedError } from "./errors.ts";
 import { checkBeginning, checkFileName, findInInbox, hashFile, uploadsOf } from "./files/inbox.ts";
-import { isSharedInbox } from "./files/inbox-mark.ts";
+import { sharedInbox } from "./files/inbox-mark.ts";
 import { receiveUpload } from "./files/receive-upload.ts";
 import { sweepUploads, uploadTag } from "./files/uploads.ts";
 import { importHandler } from "./job/import-handler.ts";
@@ -53,6 +53,11 @@ export interface ImportReceipt {
 const SWEEP_MS = 3_600_000;
 /** Each look opens a file in a thread of its own. */
 const LOOKS_AT_ONCE = 2;
+/**
+ * A file whose turn does not come in this time has a job without a look: the job repeats every check. Its sender would
+ * be told otherwise, after half a minute, to try again with a file that nothing is wrong with.
+ */
+const LOOK_WITHIN_MS = 8_000;
 const SUBMIT = ["dryRun", "type", "sheetName", "headerRow"];
 const OWN = Symbol.for("holdfast.imports");
 
@@ -225,12 +230,12 @@ export class Imports {
     const { queue, definitions, ...settings } = this.#options;
     const jobTypes = definitions.map(({ jobType }) => jobType);
     const { logger } = this.#hf.tools;
-    const isShared = await isSharedInbox({ hf: this.#hf, inbox: this.#inbox, queue, jobTypes });
-    if (!isShared) {
-      logger.warn(
-        "the inbox of this process is another folder than that of other processes: workers on several machines need one folder that all of them share",
-      );
-    }
+    const isShared = sharedInbox({ hf: this.#hf, inbox: this.#inbox, queue, jobTypes });
+    // A process that goes on without its store (`resilient`) begins without it, too, and looks when it matters.
+    await isShared().catch((error: unknown) => {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+    });
+    void this.#tellCautions();
     const place = {
       ...settings,
       ...{ inbox: this.#inbox, isShared, logger, openSheet: this.#openSheet },
@@ -238,7 +243,7 @@ export class Imports {
     };
     for (const one of definitions) {
       this.#hf.define({
-        ...{ retry: { maxAttempts: 5 }, ...one.job, type: one.jobType, queue },
+        ...{ ...one.job, type: one.jobType, queue },
         ...{ payload: importPayload, classify: classifyImport },
         run: importHandler(place, one),
       });
@@ -247,6 +252,14 @@ export class Imports {
     const timer = setInterval(() => void this.#sweepQuietly(), SWEEP_MS).unref();
     this.#stops.push(() => clearInterval(timer));
     await this.#sweepQuietly();
+  }
+
+  /** Not awaited: a target that is away keeps no program from starting. */
+  async #tellCautions(): Promise<void> {
+    for (const { target } of this.#definitions.values()) {
+      const caution = await target.caution?.().catch(() => null);
+      if (typeof caution === "string") this.#hf.tools.logger.warn(caution);
+    }
   }
 
   async #removeFileOf(id: string): Promise<void> {
@@ -278,13 +291,18 @@ export class Imports {
     }
   }
 
-  /** What can be known of a file before it has a job: is it a sheet, with the headers that its type needs? */
+  /**
+   * What can be known of a file before it has a job: is it a sheet, with the headers that its type needs? Among very
+   * many at once only its name, size and beginning.
+   */
   async #look(path: string, { type, ...sheet }: ManifestEntry): Promise<void> {
     await checkBeginning(path);
-    await this.#looks.run(async () => {
+    const definition = this.#definition(type);
+    const look = async () => {
       await using opened = await this.#openSheet(path, readOptions(sheet, this.#options.limits));
-      columnsOf(opened.columns, this.#definition(type));
-    });
+      columnsOf(opened.columns, definition);
+    };
+    await this.#looks.run(look, { patienceMs: LOOK_WITHIN_MS });
   }
 
   async #enqueue(

@@ -20,6 +20,21 @@ export interface MarkOptions {
   readonly jobTypes: readonly string[];
 }
 
+/** Asked once, and again if the store did not answer. Warns where the folder is not shared. */
+export function sharedInbox(options: MarkOptions): () => Promise<boolean> {
+  let known: boolean | null = null;
+  return async () => {
+    if (known !== null) return known;
+    known = await isSharedInbox(options);
+    if (!known) {
+      options.hf.tools.logger.warn(
+        "the inbox of this process is another folder than that of other processes: workers on several machines need one folder that all of them share",
+      );
+    }
+    return known;
+  };
+}
+
 /** False: files that this process takes are not seen by the workers of others, or theirs not here. */
 export async function isSharedInbox(options: MarkOptions): Promise<boolean> {
   const { hf, inbox, queue, jobTypes } = options;

@@ -12,7 +12,8 @@ import { runImport, type OpenSheet } from "./run-import.ts";
 export interface HandlerPlace {
   /** Real, absolute. */
   readonly inbox: string;
-  readonly isShared: boolean;
+  /** Whether other processes have this inbox, too. Throws while the store is away. */
+  isShared(): Promise<boolean>;
   readonly limits: Partial<ReadLimits>;
   readonly batchSize: number;
   readonly maxErrors: number;
@@ -66,7 +67,7 @@ async function fileOf(
   } catch (error) {
     const isMissing = error instanceof ImportRejectedError && error.reason === "missing-file";
     if (!isMissing) throw error;
-    if (!place.isShared) {
+    if (!(await place.isShared())) {
       throw new ImportInboxError(
         "the file is not in the inbox of this worker, which is another folder than that of other processes: share one folder between the machines",
       );

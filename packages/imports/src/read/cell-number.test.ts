@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { cellNumber } from "./cell-number.ts";
 
-const numberOf = (text: string) => cellNumber(Buffer.from(text), Buffer.byteLength(text));
+const numberOf = (text: string) => cellNumber(Buffer.from(text), 0, Buffer.byteLength(text));
 
 it("a number of a cell is the one that JavaScript reads", () => {
   fc.assert(

@@ -7,12 +7,12 @@ const POINT = 46;
 const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/;
 
 /** NaN if it is none. */
-export function cellNumber(bytes: Buffer, length: number): number {
-  const isNegative = bytes[0] === MINUS;
+export function cellNumber(bytes: Buffer, from: number, to: number): number {
+  const isNegative = bytes[from] === MINUS;
   let value = 0;
   let digits = 0;
   let pointAt = -1;
-  for (let at = isNegative ? 1 : 0; at < length; at += 1) {
+  for (let at = isNegative ? from + 1 : from; at < to; at += 1) {
     const byte = bytes[at]!;
     if (byte >= 48 && byte <= 57) {
       value = value * 10 + byte - 48;
@@ -20,17 +20,17 @@ export function cellNumber(bytes: Buffer, length: number): number {
     } else if (byte === POINT && pointAt === -1) {
       pointAt = digits;
     } else {
-      return slowly(bytes, length);
+      return slowly(bytes, from, to);
     }
   }
-  if (digits === 0 || digits > EXACT_DIGITS) return slowly(bytes, length);
+  if (digits === 0 || digits > EXACT_DIGITS) return slowly(bytes, from, to);
   if (pointAt !== -1) value /= POWERS[digits - pointAt]!;
   // A zero has no sign in a sheet.
   return isNegative && value !== 0 ? -value : value;
 }
 
-function slowly(bytes: Buffer, length: number): number {
-  const text = bytes.toString("latin1", 0, length).trim();
+function slowly(bytes: Buffer, from: number, to: number): number {
+  const text = bytes.toString("latin1", from, to).trim();
   if (!NUMBER.test(text)) return Number.NaN;
   const value = Number(text);
   return Number.isFinite(value) ? value + 0 : Number.NaN;

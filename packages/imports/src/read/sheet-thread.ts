@@ -4,6 +4,7 @@
  * and from what is published alike.
  */
 import { parentPort, workerData } from "node:worker_threads";
+import type { CellValue } from "./sheet.ts";
 import { SheetFault } from "./sheet-fault.ts";
 import { SheetReader } from "./sheet-reader.ts";
 import {
@@ -42,12 +43,11 @@ async function read(): Promise<void> {
     for await (const rows of reader.batches(await started.promise)) {
       while (credit === 0) await nextCredit();
       credit -= 1;
+      const cells: CellValue[] = [];
+      for (const row of rows) for (const cell of row.cells) cells.push(cell);
+      const numbers = rows.map(({ row }) => row);
       tell({
-        ...{
-          kind: "rows",
-          rows: rows.map(({ row }) => row),
-          cells: rows.flatMap((one) => one.cells),
-        },
+        ...{ kind: "rows", rows: numbers, cells },
         ...{ warnings: warnings.news(), progress: reader.progress },
       });
     }

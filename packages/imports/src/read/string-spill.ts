@@ -32,11 +32,12 @@ export class StringSpill {
     unlinkSync(path);
   }
 
-  add(bytes: Buffer, length: number): void {
+  add(bytes: Buffer, from: number, to: number): void {
+    const length = to - from;
     if (this.#count % BLOCK === 0) this.#blockStarts.push(this.#bytes);
     const record = Buffer.allocUnsafe(LENGTH_BYTES + length);
     record.writeUInt32LE(length, 0);
-    bytes.copy(record, LENGTH_BYTES, 0, length);
+    bytes.copy(record, LENGTH_BYTES, from, to);
     this.#pending.push(record);
     this.#pendingBytes += record.length;
     this.#bytes += record.length;

@@ -43,13 +43,14 @@ export class StringTable {
     return this.#spill !== null;
   }
 
-  add(bytes: Buffer, length: number): void {
+  add(bytes: Buffer, from: number, to: number): void {
     this.#count += 1;
+    const length = to - from;
     const needed = this.#used + length;
     const isFull = needed + START_BYTES * (this.#kept + 1) > this.#maxBytes;
     if (this.#spill !== null || isFull || needed > this.#bytes.length) {
       this.#spill ??= new StringSpill();
-      this.#spill.add(bytes, length);
+      this.#spill.add(bytes, from, to);
       return;
     }
     if (this.#kept + 1 >= this.#starts.length) {
@@ -57,7 +58,7 @@ export class StringTable {
       more.set(this.#starts);
       this.#starts = more;
     }
-    bytes.copy(this.#bytes, this.#used, 0, length);
+    bytes.copy(this.#bytes, this.#used, from, to);
     this.#used = needed;
     this.#kept += 1;
     this.#starts[this.#kept] = needed;

@@ -6,6 +6,7 @@ import { cellName, columnLetters } from "./column-letters.ts";
 import { cellNumber } from "./cell-number.ts";
 import { GatheredText } from "./gathered-text.ts";
 import type { FormatKind } from "./number-format.ts";
+import { PlainCell } from "./plain-cell.ts";
 import { BATCH_CHARACTERS, BATCH_ROWS, ROW_CHARACTERS, type RawRow } from "./row-source.ts";
 import { dateText, isoCell } from "./serial-date.ts";
 import type { CellValue, ReadLimits } from "./sheet.ts";
@@ -17,6 +18,12 @@ import type { XmlSink } from "./xml-tokens.ts";
 
 const MAX_ROW = 1_048_576;
 const MAX_COLUMN = 16_384;
+/** The letters of types whose values are numbers, and what a truth value is. */
+const NUMBER = 110;
+const SHARED = 115;
+const BOOLEAN = 98;
+const ZERO = 48;
+const ONE = 49;
 
 export interface WorksheetOptions {
   readonly strings: StringTable | null;
@@ -31,6 +38,7 @@ export interface WorksheetOptions {
 export class WorksheetSink {
   readonly #options: WorksheetOptions;
   readonly #gathered: GatheredText;
+  readonly #plain = new PlainCell();
   #rows: RawRow[] = [];
   #characters = 0;
   #taken = 0;
@@ -102,6 +110,24 @@ export class WorksheetSink {
     else this.#gathered.add(data, from, to);
   };
 
+  readonly whole = (data: Buffer, at: number): number => {
+    if (this.#isInCell || !this.#isInData) return -1;
+    const cell = this.#plain;
+    const end = cell.read(data, at);
+    if (end === -1 || cell.row !== this.#row || cell.row === 0 || cell.column < 0) return -1;
+    const { type, from, to } = cell;
+    if (type === BOOLEAN && (to - from > 1 || (data[from] !== ZERO && data[from] !== ONE)))
+      return -1;
+    if (type !== NUMBER && type !== SHARED && type !== BOOLEAN) return -1;
+    if (cell.column >= MAX_COLUMN) return -1;
+    this.#column = cell.column;
+    this.#style = cell.style;
+    if (type === SHARED) this.#put(this.#shared(wholeOf(data, from, to)));
+    else if (type === NUMBER) this.#put(this.#number(data, from, to));
+    else this.#put(data[from] === ONE);
+    return end;
+  };
+
   #openRow(tag: XmlTag): void {
     if (!this.#isInData) return;
     const index = tag.indexOf("r");
@@ -167,6 +193,11 @@ export class WorksheetSink {
       }
       return;
     }
+    this.#put(value);
+  }
+
+  #put(value: CellValue): void {
+    if (value === null) return;
     if (typeof value === "string") this.#count(value);
     const column = this.#column;
     const cells = this.#cells;
@@ -202,7 +233,7 @@ export class WorksheetSink {
     if (length === 0) return null;
     switch (this.#type) {
       case "n":
-        return this.#number();
+        return this.#number(bytes, 0, length);
       case "s":
         return this.#shared(wholeOf(bytes, 0, length));
       case "b":
@@ -219,8 +250,8 @@ export class WorksheetSink {
     }
   }
 
-  #number(): CellValue {
-    const value = cellNumber(this.#gathered.bytes, this.#gathered.length);
+  #number(bytes: Buffer, from: number, to: number): CellValue {
+    const value = cellNumber(bytes, from, to);
     if (Number.isNaN(value)) throw this.#damaged("a number is none");
     const kind = this.#options.styles[this.#style];
     if (kind === undefined || kind === "number") return value;

@@ -15,6 +15,11 @@ export interface XmlSink {
   readonly close: (name: string) => void;
   /** A piece of text; a text may come in several. `isRaw` is text of a CDATA section. */
   readonly text: (data: Buffer, from: number, to: number, isRaw: boolean) => void;
+  /**
+   * An element that the sink takes as a whole, because it is written as nearly all of its kind are: asked first at each
+   * opening tag, answers where the element ends, or -1 where its tags are to be read one by one.
+   */
+  readonly whole?: (data: Buffer, at: number) => number;
 }
 
 const LESS = 60;
@@ -32,11 +37,13 @@ const MAX_DEPTH = 64;
 const MAX_TOKEN_BYTES = 1024 * 1024;
 /** The token goes on in the next piece. */
 const INCOMPLETE = -1;
+const NOT_WHOLE = -1;
 
 export class XmlTokens {
   readonly #open: XmlSink["open"];
   readonly #close: XmlSink["close"];
   readonly #text: XmlSink["text"];
+  readonly #whole: NonNullable<XmlSink["whole"]>;
   readonly #tag = new XmlTag();
   readonly #path: string[] = [];
   /** Short names by their bytes, so that each is one string and made once. */
@@ -51,6 +58,7 @@ export class XmlTokens {
     this.#open = sink.open;
     this.#close = sink.close;
     this.#text = sink.text;
+    this.#whole = sink.whole ?? notWhole;
   }
 
   /** The next piece of the file. What was incomplete is read again, with it. */
@@ -77,7 +85,8 @@ export class XmlTokens {
           this.#at = at;
           return false;
         }
-        const next = this.#markup(data, at);
+        let next = data[at + 1] === SLASH ? NOT_WHOLE : this.#whole(data, at);
+        if (next === NOT_WHOLE) next = this.#markup(data, at);
         if (next === INCOMPLETE) break;
         at = next;
       } else {
@@ -238,6 +247,10 @@ export class XmlTokens {
     if (this.#names.size < 1_000) this.#names.set(key, name);
     return name;
   }
+}
+
+function notWhole(): number {
+  return NOT_WHOLE;
 }
 
 /** The name and the end of its tag. */

@@ -60,7 +60,7 @@ export function importsMount(imports: Imports): Mount {
   const read = { method: "GET", role: "viewer", audit: null, body: null } as const;
   const common = { scope: "own", statuses: [202] } as const;
   return {
-    name: "imports",
+    ...{ name: "imports", queue: imports.queue },
     routes: [
       route({
         ...{ ...write, ...common, path: `${BASE}/xlsx`, audit: "noted: import" },
@@ -95,12 +95,17 @@ export function importsMount(imports: Imports): Mount {
         query: z.strictObject({
           limit: z.int().min(1).max(200).optional(),
           cursor: z.string().max(4096).optional(),
+          errors: z
+            .boolean()
+            .optional()
+            .meta({ description: "false leaves the errors and warnings of rows out" }),
         }),
         answer: z.strictObject({ items: z.array(view), nextCursor: z.string().nullable() }),
-        async run({ caller, query }) {
+        async run({ caller, query: { errors = true, ...query } }) {
           needQueue(caller, imports.queue);
           const page = await imports.list(query);
-          return { items: page.imports.map(shown), nextCursor: page.nextCursor };
+          const items = page.imports.map(shown);
+          return { items: errors ? items : items.map(short), nextCursor: page.nextCursor };
         },
       }),
       route({
@@ -109,6 +114,20 @@ export function importsMount(imports: Imports): Mount {
         async run({ caller, params }) {
           needQueue(caller, imports.queue);
           return shown(await imports.get(params["id"] ?? ""));
+        },
+      }),
+      route({
+        ...{ ...read, scope: "own", path: `${BASE}/:id/rows` },
+        summary: "The first rows that failed, also while the import runs.",
+        query: z.strictObject({ limit: z.int().min(1).max(1_000).optional() }),
+        answer: z.strictObject({
+          items: rowErrors,
+          total: count.meta({ description: "how many the error file has" }),
+        }),
+        async run({ caller, params, query: { limit = 100 } }) {
+          needQueue(caller, imports.queue);
+          const all = await imports.errors(params["id"] ?? "");
+          return { items: all.slice(0, limit), total: all.length };
         },
       }),
       route({
@@ -179,4 +198,9 @@ function shown(one: ImportView) {
     message: one.progress.message ?? null,
   };
   return { ...one, progress };
+}
+
+/** For a list: what rows were wrong with is looked at one by one. */
+function short(one: ReturnType<typeof shown>) {
+  return { ...one, summary: one.summary && { ...one.summary, errors: [], warnings: [] } };
 }

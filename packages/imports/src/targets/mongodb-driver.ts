@@ -24,6 +24,8 @@ export interface CollectionLike {
 }
 
 export interface SessionLike {
+  /** What the server knows it by. */
+  readonly id?: unknown;
   withTransaction<Out>(body: () => Promise<Out>, options?: Document): Promise<Out>;
   endSession(): Promise<unknown>;
 }

@@ -27,16 +27,23 @@ interface Plan {
 }
 
 export class MongodbProgress {
+  readonly #db: DbLike;
   readonly #imports: CollectionLike;
   readonly #errors: CollectionLike;
 
   constructor(db: DbLike) {
+    this.#db = db;
     this.#imports = db.collection("holdfast_import");
     this.#errors = db.collection("holdfast_import_error");
   }
 
-  async begin({ job, fence, type, file }: Beginning): Promise<ImportState> {
+  /** `session`: what this attempt writes with, so that the next one can end it; null without transactions. */
+  async begin(
+    { job, fence, type, file }: Beginning,
+    session: unknown = null,
+  ): Promise<ImportState> {
     await this.#forgetOld();
+    await this.#endBefore(job, fence);
     const start = {
       ...{ type, file, upTo: 0, totalRows: 0, inserted: 0, updated: 0, failed: 0 },
       ...{ startedAt: new Date(), finishedAt: null, notes: null },
@@ -45,7 +52,7 @@ export class MongodbProgress {
     try {
       found = await this.#imports.findOneAndUpdate(
         { _id: job, fence: { $lte: fence } },
-        { $set: { fence }, $setOnInsert: start },
+        { $set: { fence, session }, $setOnInsert: start },
         { upsert: true, returnDocument: "after", includeResultMetadata: false },
       );
     } catch (error) {
@@ -122,6 +129,18 @@ export class MongodbProgress {
       .map(({ row, reason }) => ({ row: Number(row), reason: String(reason) }))
       .toSorted((one, other) => one.row - other.row)
       .slice(0, limit);
+  }
+
+  /**
+   * The server keeps the transaction of a killed process for a minute, with locks on its rows and on this import's
+   * document. A lower fence is overtaken whatever it does, so its session is ended at once. If the server does not
+   * let us, the minute passes.
+   */
+  async #endBefore(job: string, fence: number): Promise<void> {
+    const [before] = await this.#imports.find({ _id: job, fence: { $lt: fence } }).toArray();
+    const session = before?.session ?? null;
+    if (session === null || before?.finishedAt !== null) return;
+    await this.#db.command({ killSessions: [session] }).catch(() => {});
   }
 
   async #forgetOld(): Promise<void> {

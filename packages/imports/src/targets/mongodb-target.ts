@@ -66,6 +66,11 @@ class MongodbTarget implements ImportTarget {
   readonly name: string;
   readonly #options: MongodbTargetOptions;
   #place: Promise<Place> | null = null;
+  /**
+   * One for each attempt that is under way here, by its job and fence. An attempt that failed keeps its own until the next one: a session that
+   * the next attempt may end must not be used by anything else.
+   */
+  readonly #sessions = new Map<string, SessionLike>();
 
   constructor(options: MongodbTargetOptions) {
     this.#options = options;
@@ -92,12 +97,21 @@ class MongodbTarget implements ImportTarget {
   }
 
   async begin(beginning: Beginning): Promise<ImportState> {
-    return (await this.#open()).progress.begin(beginning);
+    const place = await this.#open();
+    if (!place.hasTransactions) return place.progress.begin(beginning);
+    const session = place.db.client.startSession();
+    this.#sessions.set(attemptOf(beginning), session);
+    const state = await place.progress.begin(beginning, session.id ?? null);
+    // Only now, with the new one known as this import's, are those of attempts before free for others.
+    await this.#endSessions((job, fence) => job === beginning.job && fence < beginning.fence);
+    return state;
   }
 
   async write(batch: Batch): Promise<BatchAnswer> {
     const place = await this.#open();
     if (!place.hasTransactions) return writeWithPlan(place, batch);
+    const own = this.#sessions.get(attemptOf(batch));
+    if (own) return writeInTransaction(place, own, batch);
     const session = place.db.client.startSession();
     try {
       return await writeInTransaction(place, session, batch);
@@ -108,6 +122,16 @@ class MongodbTarget implements ImportTarget {
 
   async finish(ending: Ending): Promise<void> {
     await (await this.#open()).progress.finish(ending);
+    await this.#endSessions((job) => job === ending.job);
+  }
+
+  async caution(): Promise<string | null> {
+    const { hasTransactions } = await this.#open();
+    if (hasTransactions) return null;
+    return (
+      `${this.name} is on a single MongoDB server, which has no transactions: a worker that was away for longer than its lease ` +
+      "may write rows of its last batch once more, over what came later; use a replica set, of one member at least"
+    );
   }
 
   async failures(job: string, limit: number): Promise<readonly RowError[]> {
@@ -121,7 +145,17 @@ class MongodbTarget implements ImportTarget {
   async close(): Promise<void> {
     const place = await this.#place?.catch(() => null);
     this.#place = null;
+    await this.#endSessions(() => true);
     await place?.close();
+  }
+
+  async #endSessions(isMeant: (job: string, fence: number) => boolean): Promise<void> {
+    for (const [attempt, session] of this.#sessions) {
+      const [job = "", fence] = attempt.split("/");
+      if (!isMeant(job, Number(fence))) continue;
+      this.#sessions.delete(attempt);
+      await session.endSession();
+    }
   }
 
   #open(): Promise<Place> {
@@ -141,6 +175,10 @@ class MongodbTarget implements ImportTarget {
     const progress = new MongodbProgress(db);
     return { db, rows: db.collection(collection), progress, hasTransactions, close };
   }
+}
+
+function attemptOf({ job, fence }: Pick<Batch, "job" | "fence">): string {
+  return `${job}/${fence}`;
 }
 
 /** The transaction ends with the first row that is refused: that row is left out, and the rest begins again. */

@@ -18,6 +18,8 @@ export interface ImportTarget {
   failures(job: string, limit: number): Promise<readonly RowError[]>;
   /** Of these keys, which are there? For dry runs: writes nothing. */
   existing(keys: readonly RowKey[]): Promise<readonly boolean[]>;
+  /** What this target cannot promise where it is, for the log of a process that starts; null: it keeps all of it. */
+  caution?(): Promise<string | null>;
   /** Ends what the target opened itself. */
   close(): Promise<void>;
 }
