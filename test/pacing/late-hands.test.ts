@@ -1,6 +1,7 @@
 /** What comes between two steps of a simulation: a kill, another process, an operator, a store that is away. */
 import { afterEach, expect, it } from "vitest";
-import { StoreUnavailableError, type Holdfast } from "holdfast";
+import { Holdfast, StoreUnavailableError } from "holdfast";
+import { memoryStore } from "holdfast/memory";
 import { testHoldfast } from "holdfast/testing";
 import { Pacing, type PacingOptions } from "@holdfast/pacing";
 
@@ -135,4 +136,29 @@ it("a simulation waits for a record that was noted by a worker that was killed t
   expect(await pacing.metrics("noted")).toMatchObject({
     ...{ status: "completed", counters: { notes_scheduled: 4, notes_executed: 4 } },
   });
+});
+
+it("upkeep that looks while a segment is being expanded does not expand it again", async () => {
+  const expanded: string[] = [];
+  const info = (message: string, details: object = {}) => {
+    const { simulation, segment } = details as { simulation: string; segment: number };
+    if (message === "segment expanded") expanded.push(`${simulation} ${segment}`);
+  };
+  const hf = new Holdfast({ store: memoryStore(), logger: { ...quiet, info } }) as Holdfast;
+  open.push(hf);
+  const pacing = new Pacing(hf, { create() {}, act() {}, outbound: false });
+  const worker = await pacing.work();
+  const ids = Array.from({ length: 10 }, (_, at) => `past-${at}`);
+  const start = new Date(Date.now() - 4 * 60 * MINUTE);
+  for (const id of ids) {
+    await pacing.create({ id, records: 60, start, durationMs: 3 * 60 * MINUTE });
+    await pacing.start(id);
+  }
+  const created = async () => {
+    const all = await Promise.all(ids.map((id) => pacing.metrics(id)));
+    return all.reduce((sum, { records_processed: count }) => sum + count, 0);
+  };
+  await expect.poll(created, { timeout: 20_000 }).toBe(600);
+  await worker.stop();
+  expect(expanded.toSorted()).toEqual(ids.flatMap((id) => [0, 1, 2].map((n) => `${id} ${n}`)));
 });

@@ -244,7 +244,7 @@ describe("a simulation", () => {
 
   it("thins out what is optional under pressure, and says so", async () => {
     const { pacing, run, now, lines } = made({
-      thinning: { backlog: 1, least: 0.2 },
+      thinning: { backlog: 1, least: 0.2, lookMs: 0 },
       outbound: false,
     });
     const start = new Date(now());
@@ -257,7 +257,14 @@ describe("a simulation", () => {
     const { counters, thinning } = await pacing.metrics("t");
     expect(counters["notes_scheduled"]! + counters["activities_thinned"]!).toBe(1_200);
     const told = lines.filter(({ message }) => message === "activity thinning applied");
-    expect(told.length > 0).toBe(thinning.length > 0);
+    expect(counters["activities_thinned"]).toBeGreaterThan(0);
+    expect(told.length).toBeGreaterThan(0);
+    for (const { details } of told) {
+      expect(details["after"]).toBeLessThan(details["before"] as number);
+      expect(details["factor"]).toBeLessThan(1);
+    }
+    const lost = thinning.reduce((sum, { before, after }) => sum + before - after, 0);
+    expect(lost).toBe(counters["activities_thinned"]);
   });
 
   it("takes shards from the environment, and refuses what is none", () => {

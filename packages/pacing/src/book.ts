@@ -17,7 +17,7 @@ import {
   type Entry,
   type Noting,
 } from "./chunk.ts";
-import { claim, close, type Frontier } from "./frontier.ts";
+import { claim, close, type Claim, type Frontier } from "./frontier.ts";
 import { recordKeys } from "./names.ts";
 import { MAX_DURATION_MS } from "./option-checks.ts";
 import { isAway, RecordsDesk, type Change } from "./records-desk.ts";
@@ -154,10 +154,9 @@ export class Book {
     );
   }
 
-  claim(id: string, segment: number, isEmpty: boolean): Promise<"mine" | "done" | "early"> {
-    return this.desk.update<Frontier, "mine" | "done" | "early">(
-      recordKeys.frontier(id),
-      (before) => kept(before, claim(before, segment, isEmpty)),
+  claim(id: string, segment: number, isEmpty: boolean): Promise<Claim> {
+    return this.desk.update<Frontier, Claim>(recordKeys.frontier(id), (before) =>
+      kept(before, claim(before, segment, isEmpty)),
     );
   }
 

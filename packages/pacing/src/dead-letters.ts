@@ -73,7 +73,7 @@ export async function deadLettersOf(workshop: Workshop, sim: SimulationRecord): 
 
 /** Only dead ones: those that wait or run have their attempts still. */
 export async function replayDead(
-  { hf }: Workshop,
+  { hf, logger }: Workshop,
   sim: SimulationRecord,
   options: ReplayOptions,
 ): Promise<Replay> {
@@ -99,6 +99,9 @@ export async function replayDead(
     attempts: options.useFullRetry === true ? "full" : 1,
     ...(by !== undefined && { by }),
     ...(reason !== undefined && { reason }),
+  });
+  logger.info("dlq replay started", {
+    ...{ simulation: sim.id, operation: operation.id, count, strategy, by: by ?? null },
   });
   return { operation: operation.id, count, byCategory, sample };
 }

@@ -33,7 +33,10 @@ export function runExpansion(workshop: Workshop) {
     const carrier = { signal: job.signal, save: (at: unknown) => job.save(at) };
     const from = (job.checkpoint ?? null) as Checkpoint | null;
     const until = await unspent(() => timeLimit(workshop, found.sim, segment));
-    return unspent(() => expandFrom(workshop, found, { segment, from, carrier, until }));
+    const isRepeated = job.attempt > 1 || from !== null;
+    return unspent(() =>
+      expandFrom(workshop, found, { segment, from, isRepeated, carrier, until }),
+    );
   };
 }
 
@@ -80,6 +83,8 @@ export async function expandFrom(
   how: {
     readonly segment: number;
     readonly from: Checkpoint | null;
+    /** An attempt before this one may have claimed it. */
+    readonly isRepeated: boolean;
     readonly carrier: Carrier;
     /** `by-time`: segments that begin later are left alone. */
     readonly until: number;
@@ -93,6 +98,8 @@ export async function expandFrom(
     const claimed = await book.claim(sim.id, number, segment.count === 0);
     if (claimed === "early") return null;
     if (claimed === "done" && segment.count > 0) return null;
+    // Another one is at it. If that one dies, the upkeep finds out.
+    if (claimed === "again" && !how.isRepeated) return null;
     if (segment.count === 0) continue;
     const from = how.from?.segment === number ? how.from.next : segment.firstIdx;
     await enqueueSegment(workshop, { sim, params, segment, from }, how.carrier);

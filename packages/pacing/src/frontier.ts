@@ -8,15 +8,17 @@ export interface Frontier {
 
 export const NEW_FRONTIER: Frontier = { next: 0, open: [] };
 
-/** `mine`: claimed now, or before by an attempt that did not come to its end. */
+/** `mine`: claimed now. `again`: claimed before, and not done; whoever did may be at it, or dead. */
+export type Claim = "mine" | "again" | "done" | "early";
+
 export function claim(
   before: Frontier | null,
   segment: number,
   isEmpty: boolean,
-): [Frontier, "mine" | "done" | "early"] {
+): [Frontier, Claim] {
   const state = before ?? NEW_FRONTIER;
   if (segment > state.next) return [state, "early"];
-  if (segment < state.next) return [state, state.open.includes(segment) ? "mine" : "done"];
+  if (segment < state.next) return [state, state.open.includes(segment) ? "again" : "done"];
   const open = isEmpty ? state.open : [...state.open, segment];
   return [{ next: segment + 1, open }, "mine"];
 }

@@ -51,12 +51,15 @@ export class Pacing {
     const { create, act, words, thinning, watchMs } = this.#options;
     this.#workshop = {
       ...{ hf, jobs: jobsOf(words), book: new Book(hf), rows: new Rows(hf), watchMs },
-      gauge: new PressureGauge(hf, thinning, LOOK_MS),
+      gauge: new PressureGauge(hf, thinning),
       logger: hf.tools.logger,
     };
     const { jobs } = this.#workshop;
     if (create) hf.handle(jobs.record, runRecord(this.#workshop, create));
     if (act) hf.handle(jobs.activity, runActivity(this.#workshop, act));
+    const all = Array.from({ length: this.shards }, (_, shard) => primaryQueue(shard));
+    hf.tools.setPlaces(jobs.record.type, all);
+    hf.tools.setPlaces(jobs.activity.type, SECONDARY_QUEUES);
     hf.handle(jobs.expand, runExpansion(this.#workshop));
     hf.handle(jobs.watch, runWatch(this.#workshop));
     this.#tellFailures();
@@ -366,6 +369,3 @@ export class Pacing {
     });
   }
 }
-
-/** How often pressure is looked at. */
-const LOOK_MS = 2_000;

@@ -12,14 +12,12 @@ const MOST_LINES = 200;
 export class PressureGauge {
   readonly #hf: Holdfast;
   readonly #rule: ThinningRule | null;
-  readonly #lookMs: number;
   #lookedAt = -Infinity;
   #pressure: Promise<Pressure> | null = null;
 
-  constructor(hf: Holdfast, rule: ThinningRule | null, lookMs: number) {
+  constructor(hf: Holdfast, rule: ThinningRule | null) {
     this.#hf = hf;
     this.#rule = rule;
-    this.#lookMs = lookMs;
   }
 
   /** From 0 to 1: how much of what is optional is done now. */
@@ -30,7 +28,7 @@ export class PressureGauge {
 
   pressure(): Promise<Pressure> {
     const now = performance.now();
-    if (this.#pressure === null || now - this.#lookedAt >= this.#lookMs) {
+    if (this.#pressure === null || now - this.#lookedAt >= (this.#rule?.lookMs ?? Infinity)) {
       this.#lookedAt = now;
       this.#pressure = this.#look().catch((error: unknown) => {
         this.#pressure = null;

@@ -15,7 +15,7 @@ import type { RecordPayload, Running, WatchPayload } from "./jobs.ts";
 import { CONTROL_QUEUE, primaryQueue, recordKeys, SECONDARY_QUEUES, tags } from "./names.ts";
 import { isFinished, sumUp } from "./report.ts";
 import type { ScenarioParams } from "./scenario.ts";
-import type { Totals } from "./segment-record.ts";
+import type { SegmentRecord, Totals } from "./segment-record.ts";
 import { move, type SimulationRecord } from "./simulation.ts";
 import { unspent } from "./store-away.ts";
 import { readSimulation, type Workshop } from "./workshop.ts";
@@ -123,10 +123,14 @@ async function tend(
 ): Promise<void> {
   const { book, logger } = workshop;
   const segment = book.timeline(sim).segment(number);
-  const record = await book.segment(sim.id, number);
-  if (record?.status !== "expanded" && record?.status !== "complete") {
+  let record = await book.segment(sim.id, number);
+  if (!isExpanded(record)) {
     if (await isExpanding(workshop, sim)) return;
-    await enqueueSegment(workshop, { sim, params, segment, from: segment.firstIdx }, carrier);
+    // It may have come to its end between the two questions.
+    record = await book.segment(sim.id, number);
+    if (!isExpanded(record)) {
+      await enqueueSegment(workshop, { sim, params, segment, from: segment.firstIdx }, carrier);
+    }
   }
   const before = await book.unfinished(sim, segment, MOST_LOOKED_AT);
   const isLate = now > segment.end + GONE_MS && before.open.length > 0;
@@ -147,6 +151,10 @@ async function tend(
   if (isStuck ? await book.complete(sim, segment) : await book.chunkDone(sim, segment, left)) {
     await expandNext(workshop, sim, number);
   }
+}
+
+function isExpanded(record: SegmentRecord | null): boolean {
+  return record?.status === "expanded" || record?.status === "complete";
 }
 
 async function hasJobs({ hf }: Workshop, sim: SimulationRecord, segment: number): Promise<boolean> {
@@ -175,7 +183,8 @@ async function expandDue(workshop: Workshop, found: Found, carrier: Carrier): Pr
     const isTurn = sim.policy === "by-time" || (frontier?.open.length ?? 0) === 0;
     if (!isTurn || (await isExpanding(workshop, sim))) return;
     const until = await timeLimit(workshop, sim, segment);
-    const made = await expandFrom(workshop, found, { segment, from: null, carrier, until });
+    const how = { segment, from: null, isRepeated: false, carrier, until };
+    const made = await expandFrom(workshop, found, how);
     if (made === null) return;
   }
 }
