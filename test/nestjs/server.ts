@@ -72,6 +72,21 @@ class Greet {
 })
 class Application {}
 
+/** The same at addresses that scripts of old know. */
+@Module({
+  imports: [
+    HoldfastModule.forRoot({ url: "memory:", jobLogs: false }),
+    HoldfastServerModule.forRoot({
+      paths: ["", "api/v1", "queue"],
+      user: () => ({ name: "ada", role: "admin" }),
+      login: { url: "/login", logoutUrl: "/logout" },
+      mounts: [classic()],
+    }),
+  ],
+  providers: [Greet],
+})
+class AtItsRoot {}
+
 const adapters = Object.keys(ADAPTERS) as (keyof typeof ADAPTERS)[];
 
 describe.each(adapters)("the HTTP API behind the guards of an application on %s", (adapter) => {
@@ -119,6 +134,39 @@ describe.each(adapters)("the HTTP API behind the guards of an application on %s"
       { url: "/admin/jobs" },
     ]);
     expect((await request(app).get("/elsewhere")).status).toBe(404);
+  });
+
+  it("answers at paths of the application's own, with whatever is in front of them", async () => {
+    for (const prefix of ["", "/v2/office"]) {
+      const other = await started(AtItsRoot, {
+        adapter,
+        prepare: (made) => void (prefix !== "" && made.setGlobalPrefix(prefix)),
+      });
+      try {
+        const get = (path: string) => request(other).get(prefix + path);
+        const body = { type: "greet", payload: {} };
+        expect((await request(other).post(`${prefix}/queue/enqueue`).send(body)).status).toBe(201);
+        expect((await get("/queue?limit=5")).body).toHaveLength(1);
+        expect((await get("/api/v1/me")).body.data).toMatchObject({ basePath: prefix });
+        // What was not named is the application's.
+        expect((await get("/metrics")).body).toMatchObject({ statusCode: 404 });
+        expect((await get("/queues")).body).toMatchObject({ statusCode: 404 });
+        const page = await get("");
+        expect(page.headers.get("content-type")).toContain("text/html");
+        if (page.status === 200) expect(page.body).toContain("/logout");
+      } finally {
+        await other.close();
+      }
+    }
+  });
+
+  it("says what is wrong with a place", () => {
+    const make = (place: object) => () =>
+      HoldfastServerModule.forRoot({ ...place, user: () => null } as never);
+    expect(make({})).toThrow(/takes a path, .* or paths/);
+    expect(make({ path: "a", paths: ["b"] })).toThrow(/takes a path, .* or paths/);
+    expect(make({ paths: [] })).toThrow(/paths is a list/);
+    expect(make({ paths: ["a b"] })).toThrow(/path is where/);
   });
 
   it("ends streams of events when the application closes", async () => {

@@ -2,7 +2,8 @@
  * What decorators say of a class, kept on the class itself. A symbol of the whole process, so that two copies of this
  * package still read each other; no metadata library of our own.
  */
-import type { EventName, JobContract, JobItem, JobOptions, ScheduleOptions } from "holdfast";
+import type { EventName, JobContract, JobItem, JobOptions } from "holdfast";
+import type { TickOptions } from "./schedule.ts";
 
 /** What a handler by name may say of its type: all that a contract may. */
 export type HandlerOptions = Omit<JobOptions, "type">;
@@ -23,7 +24,7 @@ export interface ListenerNote {
 export interface ScheduleNote {
   readonly kind: "schedule";
   readonly name: string;
-  readonly rule: Omit<ScheduleOptions, "job">;
+  readonly rule: TickOptions;
   /** Of a tick; the job of the handler that it stands on, unless `job` says which. */
   readonly payload: unknown;
   readonly job: JobItem | null;

@@ -6,7 +6,7 @@ import { nestLogger } from "./nest-logger.ts";
 
 /** What is said here, or put together from several. */
 const OWN_WORDS = new Set([
-  ...["url", "ledgerUrl", "store", "ledger", "resilient", "jobs", "work"],
+  ...["url", "views", "ledgerUrl", "store", "ledger", "resilient", "jobs", "work"],
   ...["start", "defaultQueue", "jobLogs", "exceptionFilter"],
 ]);
 
@@ -24,8 +24,8 @@ export type HoldfastMaker = (
 ) => MadeHoldfast | Promise<MadeHoldfast>;
 
 export const makeHoldfast: HoldfastMaker = async (options, jobs) => {
-  const { url, ledgerUrl, work } = options;
-  const store = url === undefined ? options.store : await storeOfUrl(url);
+  const { url, views, ledgerUrl, work } = options;
+  const store = url === undefined ? options.store : await storeOfUrl(url, { views });
   const ledger = ledgerUrl === undefined ? options.ledger : await storeOfUrl(ledgerUrl);
   const hf = new Holdfast({
     ...libraryOptions(options),

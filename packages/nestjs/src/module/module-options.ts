@@ -12,6 +12,7 @@ import {
   type Store,
   type WorkOptions,
 } from "holdfast";
+import type { StoreOfUrlOptions } from "holdfast/connect";
 import { refuseUnknown } from "./refuse-unknown.ts";
 
 /** As `new Holdfast` takes them, those aside that this module has its own words for. */
@@ -21,6 +22,8 @@ export interface HoldfastModuleOptions extends LibraryOptions {
   readonly store?: Store | undefined;
   /** Instead of `store`: `sqlite:jobs.db`, `postgres://…`, `redis://…`, `mongodb://…`. */
   readonly url?: string | undefined;
+  /** With `url`, in SQLite and PostgreSQL: queues as tables to read with SQL. */
+  readonly views?: StoreOfUrlOptions["views"];
   /** Instead of `ledger`: a store of its own for failures and audits. */
   readonly ledgerUrl?: string | undefined;
   readonly resilient?: Resilience | undefined;
@@ -57,12 +60,19 @@ const LIBRARY = [
   ...["maxAttempts", "work", "lock", "appVersion", "redact", "alerts", "archive", "stats"],
   ...["runtime", "extensions"],
 ];
-const OWN = [...["url", "ledgerUrl", "start", "defaultQueue", "jobLogs", "exceptionFilter"]];
+const OWN = [
+  ...["url", "views", "ledgerUrl", "start", "defaultQueue", "jobLogs", "exceptionFilter"],
+];
 const ASYNC = ["imports", "providers", "useFactory", "inject", "useClass", "useExisting"];
 
 export function checkModuleOptions(options: HoldfastModuleOptions): HoldfastModuleOptions {
   refuseUnknown("HoldfastModule.forRoot", options, [...LIBRARY, ...OWN]);
-  const { url, store, ledger, ledgerUrl, start, work } = options;
+  const { url, views, store, ledger, ledgerUrl, start, work } = options;
+  if (views !== undefined && url === undefined) {
+    throw new InvalidOptionError(
+      "HoldfastModule.forRoot takes views with a url: a store has its own, sqliteStore({ file, views })",
+    );
+  }
   if (url !== undefined && store !== undefined) {
     throw new InvalidOptionError("HoldfastModule.forRoot takes a url or a store, not both");
   }

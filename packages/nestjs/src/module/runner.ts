@@ -98,12 +98,6 @@ export class HoldfastRunner {
     if (named !== undefined) {
       return new Set(Array.isArray(named) ? (named as string[]) : Object.keys(named));
     }
-    const handled = hf.tools.types().filter(({ isHandled }) => isHandled);
-    return new Set(handled.map(({ queue }) => queue).filter((queue) => !isOwn(queue)));
+    return new Set(hf.tools.workQueues());
   }
-}
-
-/** Of Holdfast itself. */
-function isOwn(queue: string): boolean {
-  return queue.startsWith("holdfast.");
 }

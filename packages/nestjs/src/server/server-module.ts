@@ -17,6 +17,7 @@ import {
   UseGuards,
   type CanActivate,
   type DynamicModule,
+  type InjectionToken,
   type ModuleMetadata,
   type Type,
 } from "@nestjs/common";
@@ -24,6 +25,7 @@ import {
   createServer,
   type HoldfastServer,
   type KnownUser,
+  type Mount,
   type ServerOptions,
 } from "@holdfast/server";
 import { HttpAdapterHost } from "@nestjs/core";
@@ -34,15 +36,22 @@ export type NestRequest = Record<string, unknown> & { readonly raw?: IncomingMes
 
 export interface HoldfastServerModuleOptions extends Omit<ServerOptions, "auth" | "basePath"> {
   /** Below the application's own prefix: `admin/jobs`. */
-  readonly path: string;
+  readonly path?: string | undefined;
+  /**
+   * Instead of `path`: routes of the server that the application answers where they are, for example those of
+   * `classic`: `["queue", "api/admin/queue"]`; each with all below it, `""` the page at the root alone.
+   */
+  readonly paths?: readonly string[] | undefined;
   /** Guards of this path, beside the global ones: classes or instances. */
   readonly guards?: readonly (Type<CanActivate> | CanActivate)[] | undefined;
   /** Who is behind a request that the guards let in, and what that caller may do. Null: 401. */
   readonly user: (
     request: NestRequest,
   ) => KnownUser | null | undefined | Promise<KnownUser | null | undefined>;
-  /** Modules with what the guards need. */
+  /** Modules with what the guards need, and with the providers of `mountsFrom`. */
   readonly imports?: ModuleMetadata["imports"];
+  /** Mounts beside `mounts` that are providers of the application: those that need something of it. */
+  readonly mountsFrom?: readonly InjectionToken[] | undefined;
 }
 
 const ENDS = Symbol("servers to close");
@@ -51,14 +60,14 @@ const MOST_SERVERS = 8;
 
 export class HoldfastServerModule {
   static forRoot(options: HoldfastServerModuleOptions): DynamicModule {
-    const { path, guards = [], user, imports = [], ...server } = options;
-    const checked = checkPath(path);
+    const { path, paths, guards = [], user, imports = [], mountsFrom = [], ...server } = options;
+    const place = checkPlace(path, paths);
     if (typeof user !== "function") {
       throw new InvalidOptionError(
         "HoldfastServerModule needs user: (request) => ({ name, role }) of whom the guards let in, or null",
       );
     }
-    const controller = controllerOf(checked, guards);
+    const controller = controllerOf(place, guards);
     return {
       module: HoldfastServerModule,
       imports,
@@ -66,11 +75,12 @@ export class HoldfastServerModule {
       providers: [
         {
           provide: ENDS,
-          inject: [Holdfast, HttpAdapterHost],
-          useFactory: (hf: Holdfast, { httpAdapter }: HttpAdapterHost) => {
+          inject: [Holdfast, HttpAdapterHost, ...mountsFrom],
+          useFactory: (hf: Holdfast, { httpAdapter }: HttpAdapterHost, ...injected: Mount[]) => {
             // Before routes are registered, and not earlier known.
-            routeAll(controller, httpAdapter?.getType());
-            return new Mounted(hf, { path: checked, user, server });
+            routeAll(controller, place, httpAdapter?.getType());
+            const mounts = [...(server.mounts ?? []), ...injected];
+            return new Mounted(hf, { place, user, server: { ...server, mounts } });
           },
         },
       ],
@@ -79,8 +89,11 @@ export class HoldfastServerModule {
 }
 Module({})(HoldfastServerModule);
 
+/** Under one path, with a base of its own; or at several, as they are. */
+type Place = { readonly path: string } | { readonly paths: readonly string[] };
+
 interface MountedOptions {
-  readonly path: string;
+  readonly place: Place;
   readonly user: HoldfastServerModuleOptions["user"];
   readonly server: Omit<ServerOptions, "auth" | "basePath">;
 }
@@ -95,7 +108,7 @@ class Mounted {
     this.#hf = hf;
     this.#options = options;
     // Wrong options stop the start, not the first request.
-    this.#serverAt(`/${options.path}`);
+    this.#serverAt("path" in options.place ? `/${options.place.path}` : "");
   }
 
   answer(request: NestRequest, response: ServerResponse & { readonly raw?: ServerResponse }): void {
@@ -117,7 +130,9 @@ class Mounted {
   /** Where it is really mounted, with whatever prefix or version the application has. */
   #basePath(url: string): string {
     const [pathname = "/"] = url.split("?");
-    const end = `/${this.#options.path}`;
+    const { place } = this.#options;
+    if ("paths" in place) return baseBefore(pathname, place.paths);
+    const end = `/${place.path}`;
     const at = pathname.indexOf(end);
     return at < 0 ? end : pathname.slice(0, at + end.length);
   }
@@ -146,9 +161,21 @@ class Mounted {
   }
 }
 
-/** A class of its own for each path: decorators write on it. */
+/** What the application has in front: `/v2/queue/x` is under `/v2`, if `queue` is one of the paths. */
+function baseBefore(pathname: string, paths: readonly string[]): string {
+  const starts = paths.flatMap((path) => {
+    if (path === "") return [];
+    const at = `${pathname}/`.indexOf(`/${path}/`);
+    return at < 0 ? [] : [at];
+  });
+  const base = pathname.slice(0, Math.min(pathname.length, ...starts)).replace(/\/+$/, "");
+  // What is no base (`//queue`) is none: the server then says that there is no such route.
+  return /^(\/[\w.~-]+)+$/.test(base) ? base : "";
+}
+
+/** A class of its own for each place: decorators write on it. */
 function controllerOf(
-  path: string,
+  place: Place,
   guards: readonly (Type<CanActivate> | CanActivate)[],
 ): Type<unknown> {
   class HoldfastServerController {
@@ -167,15 +194,33 @@ function controllerOf(
   Req()(prototype, "answer", 0);
   Res()(prototype, "answer", 1);
   if (guards.length > 0) UseGuards(...guards)(HoldfastServerController);
-  Controller(path)(HoldfastServerController);
+  Controller("path" in place ? place.path : "")(HoldfastServerController);
   return HoldfastServerController as unknown as Type<unknown>;
 }
 
 /** Express and Fastify write "everything below" differently. */
-function routeAll({ prototype }: Type<unknown>, adapter: string | undefined): void {
+function routeAll({ prototype }: Type<unknown>, place: Place, adapter: string | undefined): void {
   const target = prototype as object;
   const descriptor = Object.getOwnPropertyDescriptor(target, "answer") as PropertyDescriptor;
-  All(["", adapter === "fastify" ? "*" : "{*path}"])(target, "answer", descriptor);
+  const below = adapter === "fastify" ? "*" : "{*path}";
+  const routes =
+    "path" in place
+      ? ["", below]
+      : place.paths.flatMap((path) => (path === "" ? [""] : [path, `${path}/${below}`]));
+  All(routes)(target, "answer", descriptor);
+}
+
+function checkPlace(path: unknown, paths: unknown): Place {
+  if ((path === undefined) === (paths === undefined)) {
+    throw new InvalidOptionError(
+      'HoldfastServerModule takes a path, "admin/jobs", or paths, ["queue", "api/admin/queue"]',
+    );
+  }
+  if (paths === undefined) return { path: checkPath(path) };
+  if (!Array.isArray(paths) || paths.length === 0) {
+    throw new InvalidOptionError('paths is a list of routes of the server: ["queue"]');
+  }
+  return { paths: paths.map((one: unknown) => (one === "" ? "" : checkPath(one))) };
 }
 
 function checkPath(path: unknown): string {
