@@ -120,6 +120,7 @@ describe("what cannot be undone", () => {
     expect(code, err).toBe(0);
     expect(out).toContain("1 of 1 done");
     expect((await terminal.run(["job", DEAD])).code).toBe(3);
+    expect((await terminal.run(["schedules", "runs", "no-such"])).code).toBe(3);
   });
 
   it("is only told by a dry run", async () => {

@@ -70,7 +70,8 @@ export async function openStore(name: StoreName): Promise<{ store: Store; drop()
 
 export async function serve(
   name: StoreName,
-  options: ServerOptions = {},
+  /** Or what makes them, for mounts that stand on the Holdfast. */
+  given: ServerOptions | ((hf: Holdfast) => Promise<ServerOptions>) = {},
   more: Partial<HoldfastOptions> & { readonly link?: (store: Store) => Store } = {},
 ): Promise<Served> {
   const { store, drop } = await openStore(name);
@@ -79,8 +80,9 @@ export async function serve(
   const note = (message: string, about?: unknown) =>
     void said.push(`${message} ${JSON.stringify(about, (_, value: unknown) => shown(value))}`);
   const logger: Logger = { debug() {}, info() {}, warn: note, error: note };
-  const { link = (one: Store) => one, ...given } = more;
-  const hf = new Holdfast({ logger, ...given, store: link(store) } as HoldfastOptions) as Holdfast;
+  const { link = (one: Store) => one, ...rest } = more;
+  const hf = new Holdfast({ logger, ...rest, store: link(store) } as HoldfastOptions) as Holdfast;
+  const options = typeof given === "function" ? await given(hf) : given;
   const server = createServer(hf, {
     ...{ auth: { adminToken: ADMIN_TOKEN }, checkAnswers: true },
     print: (line) => void printed.push(line),

@@ -7,6 +7,7 @@ export type {
   EventsOptions,
   Finding,
   KnownUser,
+  LoginOptions,
   ServerOptions,
 } from "./server-options.ts";
 export type { JwtOptions } from "./auth/jwt.ts";

@@ -41,6 +41,7 @@ export interface Snapshot {
   readonly held: ReadonlyMap<string, readonly string[]>;
 }
 
+type Counted = Pick<Snapshot, "at" | "counts">;
 type Slow = Omit<Snapshot, "at" | "counts">;
 
 export class OverviewReader {
@@ -48,6 +49,8 @@ export class OverviewReader {
   readonly #now: () => number;
   #reading: Promise<Snapshot> | null = null;
   #last: Snapshot | null = null;
+  #counting: Promise<Counted> | null = null;
+  #counted: Counted | null = null;
   #slow: (Slow & { readonly at: number }) | null = null;
   /** How often the store was asked for counts, for tests. */
   reads = 0;
@@ -66,10 +69,29 @@ export class OverviewReader {
     return this.#reading;
   }
 
-  async #read(): Promise<Snapshot> {
+  /** Of all queues, at most a second old: pages of queues share them with the overview. */
+  async counts(): Promise<Counts> {
+    return (await this.#count()).counts;
+  }
+
+  #count(): Promise<Counted> {
+    const last = this.#counted;
+    if (last && this.#now() - last.at < FRESH_MS) return Promise.resolve(last);
+    this.#counting ??= this.#countAnew().finally(() => {
+      this.#counting = null;
+    });
+    return this.#counting;
+  }
+
+  async #countAnew(): Promise<Counted> {
     const at = this.#now();
     this.reads += 1;
-    const counts = await this.#hf.counts();
+    this.#counted = { at, counts: await this.#hf.counts() };
+    return this.#counted;
+  }
+
+  async #read(): Promise<Snapshot> {
+    const { at, counts } = await this.#count();
     if (!this.#slow || at - this.#slow.at >= SLOW_MS) {
       this.#slow = { at, ...(await this.#readSlow(counts)) };
     }

@@ -49,6 +49,14 @@ export interface EnvironmentOptions {
   readonly isProduction?: boolean | undefined;
 }
 
+/** Where people log in, if that is not by a token of Holdfast's: pages of your own, on the same origin. */
+export interface LoginOptions {
+  /** The dashboard sends people without a login there: `/login`. */
+  readonly url: string;
+  /** And there when they log out. Default: `url`. */
+  readonly logoutUrl?: string | undefined;
+}
+
 export interface ServerOptions {
   readonly auth?: AuthOptions | undefined;
   /** Refuses every write. */
@@ -67,6 +75,8 @@ export interface ServerOptions {
   /** The dashboard at the base path. Default true. */
   readonly dashboard?: boolean | undefined;
   readonly environment?: EnvironmentOptions | undefined;
+  /** Default: the dashboard asks for a token. */
+  readonly login?: LoginOptions | undefined;
   /** Further routes: classic ones, those of batteries, your own. */
   readonly mounts?: readonly Mount[] | undefined;
   /** What `GET /api/v1/doctor` adds to its own findings. */
@@ -88,7 +98,8 @@ export interface Finding {
 
 const OPTIONS = [
   ...["auth", "readOnly", "basePath", "enqueue", "maxBodyBytes", "timeoutMs", "trustedProxies"],
-  ...["events", "dashboard", "environment", "mounts", "doctor", "logger", "print", "checkAnswers"],
+  ...["events", "dashboard", "environment", "login", "mounts", "doctor", "logger", "print"],
+  "checkAnswers",
 ];
 const AUTH = ["adminToken", "jwt", "user", "only"];
 const JWT = ["secret", "jwksUrl", "issuer", "audience", "roleClaim", "queuesClaim"];
@@ -111,6 +122,7 @@ export function checkServerOptions(options: ServerOptions): ServerOptions {
       'auth.only is "user", beside auth.user and without adminToken and jwt',
     );
   }
+  if (options.login !== undefined) checkLogin(options.login);
   if (basePath !== "" && !/^(\/[\w.~-]+)+$/.test(basePath)) {
     throw new InvalidOptionError('basePath is a path without a slash at its end: "/jobs"');
   }
@@ -212,4 +224,14 @@ export function checkUser(user: unknown): KnownUser | null {
   if (typeof name !== "string" || name === "" || !isRole(role)) return null;
   if (queues !== undefined && !isTexts(queues)) return null;
   return { name: name.slice(0, 150), role, queues };
+}
+
+/** Of the same origin: a path. `//elsewhere` is another one. */
+function checkLogin(login: LoginOptions): void {
+  refuseUnknown("login", login, ["url", "logoutUrl"]);
+  const { url, logoutUrl = url } = login;
+  for (const [name, path] of Object.entries({ url, logoutUrl })) {
+    if (typeof path === "string" && /^\/(?!\/)[^\s\\]*$/.test(path)) continue;
+    throw new InvalidOptionError(`login.${name} is a path of the same server: "/login"`);
+  }
 }

@@ -112,6 +112,7 @@ export function jobWords(cli: Cli, found: JobView): string {
     ["worker", found.worker && clean(found.worker)],
     ["key", found.idempotencyKey && clean(found.idempotencyKey)],
     ["tags", found.tags.map(clean).join(", ")],
+    ...originOf(found),
     ["reason", found.reason && clean(found.reason)],
     ["error", found.error && `${found.error.category}: ${clean(found.error.message)}`],
     [
@@ -139,6 +140,20 @@ export function jobWords(cli: Cli, found: JobView): string {
       ? ["", paint.dim(cleanLines(found.error.stack))]
       : []),
   ].join("\n");
+}
+
+/** Where it comes from, and who moved it last. */
+function originOf({ lineage, status }: JobView): readonly (readonly [string, unknown])[] {
+  const { spawnedBy, schedule, changedBy } = lineage;
+  const operation = changedBy?.operation ? `, operation ${clean(changedBy.operation)}` : "";
+  return [
+    ["spawned by", spawnedBy && clean(spawnedBy)],
+    ["schedule", schedule && `${clean(schedule.name)}, tick ${instant(schedule.tick)}`],
+    [
+      status === "cancelled" ? "cancelled" : "retried",
+      changedBy && `by ${clean(changedBy.by)}${operation}`,
+    ],
+  ];
 }
 
 function when(date: Date | null, now: number): string | null {

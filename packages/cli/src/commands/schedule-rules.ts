@@ -1,5 +1,5 @@
 /** Schedules that belong to the store: made, changed and removed by hand. */
-import type { Holdfast, JobItem, ScheduleOptions } from "holdfast";
+import type { Holdfast, JobItem, RuleOptions, ScheduleOptions } from "holdfast";
 import type { Flags } from "../cli.ts";
 import type { Command, Option } from "../command.ts";
 import { CliError, ExitCode } from "../exit-code.ts";
@@ -8,8 +8,6 @@ import { instant } from "../output/words.ts";
 import { readDuration, readWhole } from "../settings/read-flags.ts";
 import { queueOf } from "./enqueue.ts";
 import { readJson, WHY, YES } from "./shared-options.ts";
-
-type Rule = Pick<ScheduleOptions, "cron" | "timeZone" | "everyMs" | "startAfterMs">;
 
 const RULE: readonly Option[] = [
   { flags: "--cron <expression>", about: 'five fields: "0 9 * * 1" is Mondays at nine' },
@@ -22,19 +20,21 @@ const RULE: readonly Option[] = [
   },
 ];
 
-function ruleOf({ cron, timeZone, every, startAfter }: Flags): Rule {
+function ruleOf({ cron, timeZone, every, startAfter }: Flags): RuleOptions {
   if ((cron === undefined) === (every === undefined)) {
     throw new CliError(
       ExitCode.usage,
       'a schedule takes either --cron, such as "0 9 * * 1", or --every, such as 2m',
     );
   }
-  return {
+  const rule: object = {
     ...(cron !== undefined && { cron: cron as string }),
     ...(timeZone !== undefined && { timeZone: timeZone as string }),
     ...(every !== undefined && { everyMs: every as number }),
     ...(startAfter !== undefined && { startAfterMs: startAfter as number }),
   };
+  // A zone of an interval is refused by the library, which says so.
+  return rule as RuleOptions;
 }
 
 export const schedulesSet: Command = {

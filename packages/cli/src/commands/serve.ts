@@ -6,7 +6,8 @@ import type { Command } from "../command.ts";
 import { readWhole } from "../settings/read-flags.ts";
 import { importMounts } from "./load-imports.ts";
 import { classicMount, loadServer, SERVER } from "./load-server.ts";
-import { logEvents, pinoLogger, stopped, WORK_OPTIONS } from "./work.ts";
+import { logEvents, pinoLogger } from "../output/log-lines.ts";
+import { stopped, WORK_OPTIONS } from "./work.ts";
 
 export const serve: Command = {
   name: "serve",

@@ -1,11 +1,10 @@
 /** Runs a worker until it is told to stop. */
-import { pino, type DestinationStream } from "pino";
-import type { Holdfast, Logger } from "holdfast";
+import type { Holdfast } from "holdfast";
 import { hideCredentials, optionsOf } from "holdfast/env";
 import type { Cli } from "../cli.ts";
 import type { Command, Option } from "../command.ts";
 import { CliError, ExitCode } from "../exit-code.ts";
-import { duration } from "../output/words.ts";
+import { logEvents, pinoLogger } from "../output/log-lines.ts";
 import { readWhole } from "../settings/read-flags.ts";
 
 export const WORK_OPTIONS: readonly Option[] = [
@@ -63,93 +62,6 @@ export const work: Command = {
     logger.info("stopped", { event: "work:end" });
   },
 };
-
-/** JSON lines for machines; short lines for a person at a terminal. No payloads in either. */
-export function pinoLogger(cli: Cli, level: string): Logger {
-  const { stdout } = cli.io;
-  const destination: DestinationStream = {
-    write: (line) => void stdout.write(stdout.isTTY && !cli.isJson ? readable(cli, line) : line),
-  };
-  const log = pino({ level, base: { pid: process.pid } }, destination);
-  const say =
-    (word: "debug" | "info" | "warn" | "error") =>
-    (message: string, details: object = {}): void => {
-      const { error, ...others } = details as { readonly error?: unknown };
-      log[word]({ ...others, ...(error !== undefined && { err: error }) }, message);
-    };
-  return { debug: say("debug"), info: say("info"), warn: say("warn"), error: say("error") };
-}
-
-const LEVELS: Readonly<Record<number, string>> = {
-  20: "debug",
-  30: "info",
-  40: "warn",
-  50: "error",
-};
-
-function readable(cli: Cli, line: string): string {
-  const {
-    time,
-    level,
-    msg,
-    pid: _,
-    event: __,
-    err,
-    ...rest
-  } = JSON.parse(line) as Record<string, unknown>;
-  const { paint } = cli;
-  const word = (LEVELS[Number(level)] ?? "").padEnd(5);
-  const dress = level === 50 ? paint.red : level === 40 ? paint.yellow : paint.dim;
-  const details = Object.entries(rest).map(([name, value]) => `${name}=${String(value)}`);
-  const { message } = Object(err) as { readonly message?: string };
-  const at = new Date(Number(time)).toTimeString().slice(0, 8);
-  const words = [msg, ...(message === undefined ? [] : [message]), paint.dim(details.join(" "))];
-  return `${paint.dim(at)} ${dress(word)} ${words.join(" ").trimEnd()}\n`;
-}
-
-/** One line for each start, end, retry, reap and loss. The names of the fields are a promise. */
-export function logEvents(hf: Holdfast, logger: Logger): void {
-  type About = { readonly id: string; readonly type: string; readonly queue: string };
-  const about = ({ id, type, queue }: About) => ({ job: id, type, queue });
-  hf.on("started", (event) => {
-    const { attempt, worker, waitedMs } = event;
-    logger.debug("started", {
-      ...{ event: "job:start", ...about(event), attempt, worker, waitedMs: Math.round(waitedMs) },
-    });
-  });
-  hf.on("succeeded", (event) => {
-    const { attempt, worker } = event;
-    const ranMs = Math.round(event.ranMs);
-    const took = `succeeded in ${duration(ranMs)}`;
-    logger.info(took, { event: "job:succeeded", ...about(event), attempt, worker, ranMs });
-  });
-  hf.on("failed", (event) => {
-    if (!event.willRetry) return;
-    const { attempt, worker, retryInMs, failure } = event;
-    logger.warn(`failed, again in ${duration(retryInMs ?? 0)}: ${failure.message}`, {
-      ...{ event: "job:retry", ...about(event), attempt, worker, retryInMs },
-      category: failure.category,
-    });
-  });
-  hf.on("dead", (event) => {
-    const { attempt, worker, reason, category, failure } = event;
-    logger.error(`dead: ${failure.message}`, {
-      ...{ event: "job:dead", ...about(event), attempt, worker, reason, category },
-    });
-  });
-  hf.on("cancelled", (event) => {
-    logger.info("cancelled", { event: "job:cancelled", ...about(event), reason: event.reason });
-  });
-  hf.on("lost", (event) => {
-    logger.warn("its lease was lost", { event: "job:lost", ...about(event), worker: event.worker });
-  });
-  hf.on("abandoned", (event) => {
-    logger.warn("its handler goes on after the end", { event: "job:abandoned", ...about(event) });
-  });
-  hf.on("reaped", ({ count, workers }) => {
-    logger.warn("leases ran out", { event: "reap", count, workers: workers.join(",") });
-  });
-}
 
 export async function stopped(cli: Cli): Promise<void> {
   let signals = 0;

@@ -1,7 +1,7 @@
 /** The dashboard: one page and its assets. They hold no data: what they show comes by the API, and takes a token. */
 import { dashboardFiles } from "../dashboard-files.ts";
 import { notFound } from "../http/http-error.ts";
-import type { EnvironmentOptions } from "../server-options.ts";
+import type { EnvironmentOptions, LoginOptions } from "../server-options.ts";
 import { route } from "./route.ts";
 
 /** Names of assets change with what is in them. */
@@ -20,7 +20,9 @@ export const dashboardRoutes = [
       const files = await dashboardFiles();
       const { basePath, options } = services;
       const text =
-        files === null ? NOT_BUILT : pageOf(files.page, basePath, options.environment ?? null);
+        files === null
+          ? NOT_BUILT
+          : pageOf(files.page, basePath, options.environment ?? null, options.login ?? null);
       const headers = { "content-type": "text/html; charset=utf-8" };
       return new Response(text, { headers, status: files === null ? 503 : 200 });
     },
@@ -51,9 +53,10 @@ export function pageOf(
   page: string,
   basePath: string,
   environment: EnvironmentOptions | null,
+  login: LoginOptions | null = null,
 ): string {
   const base = basePath === "" ? "." : basePath;
-  const about = escaped(JSON.stringify({ base, environment }));
+  const about = escaped(JSON.stringify({ base, environment, ...(login && { login }) }));
   // Functions, for a text may hold what a replacement would take for a pattern.
   return page
     .replaceAll('"./', () => `"${base}/`)

@@ -11,7 +11,7 @@ export async function findings({
 }: Pick<Call, "hf" | "services">): Promise<readonly Finding[]> {
   const asked = services.now();
   const [info, time, counts, workers] = await Promise.all([
-    ...[hf.info(), hf.tools.ping(), hf.counts(), hf.workers.list()],
+    ...[hf.info(), hf.tools.ping(), services.overview.counts(), hf.workers.list()],
   ] as [
     ReturnType<typeof hf.info>,
     Promise<Date>,

@@ -64,7 +64,9 @@ export function checkAllowed(
 
 export function optionsOf(given: Omit<Given, "type">): EnqueueOptions {
   const { payload: _, runAt, expiresAt, ...options } = given;
-  return defined({ ...options, runAt: dateOf(runAt), expiresAt: dateOf(expiresAt) });
+  const dated: object = { ...options, runAt: dateOf(runAt), expiresAt: dateOf(expiresAt) };
+  // Two words for one thing are refused by the library, which says so.
+  return defined(dated) as EnqueueOptions;
 }
 
 function optionsWithoutType({ type: _, ...given }: Given): EnqueueOptions {

@@ -61,6 +61,14 @@ export const jobDetails = z
         stack: z.string().nullable(),
       }),
     ),
+    lineage: z.looseObject({
+      spawnedBy: id.nullable().meta({ description: "the job whose handler spawned it" }),
+      schedule: z.looseObject({ name: z.string(), tick: instant }).nullable(),
+      changedBy: z
+        .looseObject({ by: z.string(), operation: z.string().nullable() })
+        .nullable()
+        .meta({ description: "who retried or cancelled it last" }),
+    }),
   })
   .meta({ id: "Job" });
 

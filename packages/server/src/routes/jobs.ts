@@ -84,7 +84,7 @@ export const jobRoutes = [
   }),
   route({
     ...{ method: "GET", path: "/api/v1/jobs/:id", role: "viewer", scope: "own", audit: null },
-    summary: "One job, with its attempts, log lines, steps and progress.",
+    summary: "One job, with its attempts, log lines, steps, progress and where it comes from.",
     ...{ query: null, body: null, answer: jobSchema },
     run: async ({ hf, caller, params }) =>
       jobDetails(hf, await jobInScope({ hf, caller }, params.id ?? "")),

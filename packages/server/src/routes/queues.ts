@@ -95,11 +95,11 @@ function steering(path: string, what: string) {
 export const queueRoutes = [
   route({
     ...{ method: "GET", path: "/api/v1/queues", role: "viewer", scope: "own", audit: null },
-    summary: "Queues with their counts, by name.",
+    summary: "Queues with their counts, at most a second old, by name.",
     query: z.strictObject({ ...paging }),
     ...{ body: null, answer: list(queueView) },
-    async run({ hf, caller, query }) {
-      const counts = await hf.counts();
+    async run({ hf, caller, query, services }) {
+      const counts = await services.overview.counts();
       const { limit = PER_LOOK, cursor = "" } = query;
       const names = Object.keys(counts)
         .filter((queue) => sees(caller, queue) && queue > cursor)
@@ -137,10 +137,10 @@ export const queueRoutes = [
       overflow: z.string(),
       keep: z.record(z.string(), z.unknown()),
     }),
-    async run({ hf, params }) {
+    async run({ hf, params, services }) {
       const { queue = "" } = params;
       const [counts, { queue: state }, { keep, overflow }] = await Promise.all([
-        hf.counts(),
+        services.overview.counts(),
         hf.lines(queue, { limit: 1 }),
         hf.queues.get(queue),
       ]);

@@ -74,6 +74,8 @@ export type Route = Omit<RouteSpec<z.ZodType | null, z.ZodType | null>, "run"> &
 export interface Mount {
   readonly name: string;
   readonly routes: readonly Route[];
+  /** The queue it is about: a token with a scope is told of it if that queue is in it. Default: about everything. */
+  readonly queue?: string | undefined;
   /** Callers without credentials from this machine itself are taken for this role. Default: none. */
   readonly anonymous?: Role | undefined;
   /** What it adds to `/metrics`, in the text format. */

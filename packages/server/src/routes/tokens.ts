@@ -83,12 +83,19 @@ export const tokenRoutes = [
     answer: z.strictObject({
       ...{ by: z.string(), role, via: z.string(), queues: z.array(z.string()).nullable() },
       ...{ isReadOnly: z.boolean(), basePath: z.string() },
+      mounts: z.array(z.string()).meta({
+        description: "what is mounted beside these routes, as far as this caller sees it",
+      }),
     }),
     async run({ caller, services }) {
       const { by, role: own, via, queues } = caller;
       const isReadOnly = services.options.readOnly === true;
       const scope = queues && [...queues].filter((queue) => sees(caller, queue));
-      return { by, role: own, via, queues: scope, isReadOnly, basePath: services.basePath };
+      const mounts = (services.options.mounts ?? [])
+        .filter(({ queue }) => sees(caller, queue))
+        .map(({ name }) => name);
+      const { basePath } = services;
+      return { by, role: own, via, queues: scope, isReadOnly, basePath, mounts };
     },
   }),
   route({
