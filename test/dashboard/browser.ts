@@ -18,7 +18,10 @@ export interface Visit {
 
 export interface VisitOptions {
   readonly url: string;
-  readonly token: string;
+  /** Null: the server knows who comes, and asks for none. */
+  readonly token: string | null;
+  /** Before the first page: what a network does to it. */
+  readonly prepare?: (context: BrowserContext) => Promise<void>;
   readonly theme?: "light" | "dark";
   readonly width?: number;
   readonly height?: number;
@@ -52,9 +55,12 @@ export async function visit(browser: Browser, options: VisitOptions): Promise<Vi
   const page = await context.newPage();
   const wrongs = watch(page);
   await noteViolations(context);
+  await options.prepare?.(context);
   await page.goto(url + "/");
-  await page.getByLabel("Token").fill(token);
-  await page.getByRole("button", { name: "Log in" }).click();
+  if (token !== null) {
+    await page.getByLabel("Token").fill(token);
+    await page.getByRole("button", { name: "Log in" }).click();
+  }
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
   // Before a login the server says that there is none: that is no fault.
   wrongs.length = 0;

@@ -2,6 +2,7 @@
 import type { Holdfast } from "holdfast";
 import type { ServerOptions } from "@holdfast/server";
 import { serve, type Served, type StoreName } from "../server/served.ts";
+import { openBatteries, type Batteries } from "./batteries.ts";
 
 /** Part B8 of the attacks: each would do something if it were not shown as text. */
 export const HOSTILE = [
@@ -19,6 +20,7 @@ const CALM = [
 
 export const ENVIRONMENT = { name: "production" };
 export interface House extends Served {
+  readonly batteries: Batteries;
   /** Ids of jobs, by what they are. */
   readonly jobs: Readonly<
     Record<"dead" | "running" | "waiting" | "held" | "done" | "hostile", string>
@@ -35,12 +37,23 @@ export async function openHouse(
   store: StoreName,
   { server = {}, isCalm = false }: HouseOptions = {},
 ): Promise<House> {
-  const served = await serve(store, { environment: ENVIRONMENT, ...server });
-  try {
-    const jobs = await fill(served, isCalm ? CALM : HOSTILE);
-    return { ...served, jobs };
-  } catch (error) {
+  const texts = isCalm ? CALM : HOSTILE;
+  let batteries: Batteries | null = null;
+  const served = await serve(store, async (hf) => {
+    batteries = await openBatteries(hf);
+    return { environment: ENVIRONMENT, mounts: batteries.mounts, ...server };
+  });
+  const opened = batteries as unknown as Batteries;
+  const close = async () => {
     await served.close();
+    await opened.close();
+  };
+  try {
+    const jobs = await fill(served, texts);
+    await opened.fill(served, texts);
+    return { ...served, jobs, batteries: opened, close };
+  } catch (error) {
+    await close();
     throw error;
   }
 }

@@ -82,7 +82,7 @@ describe.each(["sqlite", "postgres"] as const)("every page on %s", (store) => {
 });
 
 describe("by keyboard alone", () => {
-  it("a job is found, opened and retried", async (test) => {
+  it("a job is found, opened and retried", { timeout: 120_000 }, async (test) => {
     onlyInFull(test);
     const browser = await openBrowser();
     test.skip(!browser, "no Chromium here");
@@ -125,31 +125,40 @@ describe("by keyboard alone", () => {
 });
 
 describe("between a desk and a phone", () => {
-  it("the header has one line, and the environment its whole name", async (test) => {
-    onlyInFull(test);
-    const browser = await openBrowser();
-    test.skip(!browser, "no Chromium here");
-    const house = await openHouse("sqlite");
-    try {
-      const token = await house.token("operator");
-      const { page } = await visit(browser!, { url: house.url, token });
-      for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: 800 });
-        await settled(page);
-        const header = await page.locator("header.top").boundingBox();
-        expect(header?.height, `at ${width}`).toBeLessThan(60);
-        const isWhole = await page
-          .locator("header .env")
-          .evaluate((one) => one.scrollWidth <= one.clientWidth);
-        expect(isWhole, `at ${width}`).toBe(true);
-        await page.screenshot({ path: `${SHOTS}overview-${width}.png`, fullPage: true });
+  it(
+    "the header has one line, and the environment its whole name",
+    { timeout: 120_000 },
+    async (test) => {
+      onlyInFull(test);
+      const browser = await openBrowser();
+      test.skip(!browser, "no Chromium here");
+      const house = await openHouse("sqlite");
+      try {
+        const token = await house.token("operator");
+        const { page } = await visit(browser!, { url: house.url, token });
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: 800 });
+          await settled(page);
+          const header = await page.locator("header.top").boundingBox();
+          expect(header?.height, `at ${width}`).toBeLessThan(60);
+          const isWhole = await page
+            .locator("header .env")
+            .evaluate((one) => one.scrollWidth <= one.clientWidth);
+          expect(isWhole, `at ${width}`).toBe(true);
+          await page.screenshot({ path: `${SHOTS}overview-${width}.png`, fullPage: true });
+        }
+      } finally {
+        await browser?.close();
+        await house.close();
       }
-    } finally {
-      await browser?.close();
-      await house.close();
-    }
-  });
+    },
+  );
 });
+
+const PICTURES = {
+  ...{ overview: "overview", "dead-letters": "dead-letters" },
+  ...{ imports: "imports", simulation: "simulations/spring" },
+};
 
 /** The pictures of the guide: `HOLDFAST_TEST_TIER=full HOLDFAST_PICTURES=1 npx vitest run test/dashboard`. */
 describe("the guide's pictures", () => {
@@ -167,8 +176,8 @@ describe("the guide's pictures", () => {
       const { page } = await visit(browser!, { url: house.url, token, width: 1280, height: 800 });
       await traffic(house);
       const folder = fileURLToPath(new URL("../../docs/images/", import.meta.url));
-      for (const name of ["overview", "dead-letters"]) {
-        await page.goto(`${house.url}/#/${name}`);
+      for (const [name, place] of Object.entries(PICTURES)) {
+        await page.goto(`${house.url}/#/${place}`);
         await settled(page);
         if (name === "dead-letters") await page.getByRole("link", { name: /ECONNREFUSED/ }).click();
         await settled(page);

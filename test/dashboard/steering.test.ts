@@ -6,6 +6,7 @@ import { onlyInFull, TIER } from "../runner/tier.ts";
 import { ADMIN_TOKEN } from "../server/served.ts";
 import { openBrowser, visit, type Visit } from "./browser.ts";
 import { openHouse, type House } from "./house.ts";
+import { answer, fill } from "./answer.ts";
 import { settled } from "./walk.ts";
 
 /** A worker obeys within five seconds, and says so within five more. */
@@ -65,36 +66,38 @@ describe("what is steered from a page", () => {
 
   it("a gate decides by itself again, and is forced both ways", async (test) => {
     const page = await open(test, "gates");
+    const row = page.getByRole("row").filter({ hasText: "hubspot" });
     const gate = () => house.hf.gates.get("hubspot");
     expect(await gate()).toMatchObject({ forced: "open" });
-    await page.getByRole("button", { name: "Let it decide" }).click();
+    await row.getByRole("button", { name: "Let it decide" }).click();
     await answer(page, "Let it decide");
-    await page.getByRole("button", { name: "Force" }).waitFor();
+    await row.getByRole("button", { name: "Force" }).waitFor();
     expect(await gate()).toMatchObject({ forced: "auto", state: "closed" });
 
     for (const [words, state] of [
       ["holds everything back", "open"],
       ["lets everything pass that its rate allows", "closed"],
     ] as const) {
-      await page.getByRole("button", { name: "Force" }).click();
+      await row.getByRole("button", { name: "Force" }).click();
       await page.getByRole("dialog").getByRole("combobox").selectOption(words);
       await answer(page, "Force it", { "Reason, for the audit": "HubSpot is being moved" });
-      await page.getByText("forced", { exact: true }).waitFor();
+      await row.getByText("forced", { exact: true }).waitFor();
       expect(await gate()).toMatchObject({ forced: state, state });
-      await page.getByRole("button", { name: "Let it decide" }).click();
+      await row.getByRole("button", { name: "Let it decide" }).click();
       await answer(page, "Let it decide");
-      await page.getByRole("button", { name: "Force" }).waitFor();
+      await row.getByRole("button", { name: "Force" }).waitFor();
     }
     expect(await gate()).toMatchObject({ forced: "auto" });
   });
 
   it("a gate that is changed keeps what its form does not change", async (test) => {
     const page = await open(test, "gates");
+    const row = page.getByRole("row").filter({ hasText: "hubspot" });
     const before = await house.hf.gates.get("hubspot");
-    await page.getByRole("button", { name: "Change" }).click();
+    await row.getByRole("button", { name: "Change" }).click();
     await page.getByLabel("Starts (empty: no rate)").fill("90");
     await answer(page, "Change it", { "Reason, for the audit": "a larger plan" });
-    await page.getByText("90 in 10 s").waitFor();
+    await row.getByText("90 in 10 s").waitFor();
     expect(await house.hf.gates.get("hubspot")).toMatchObject({
       ...{ targets: before?.targets, breaker: before?.breaker, cooldown: before?.cooldown },
       rate: [{ ...before?.rate[0], limit: 90 }],
@@ -103,13 +106,16 @@ describe("what is steered from a page", () => {
 
   it("a worker is quieted, and leases again", { timeout: 60_000 }, async (test) => {
     const page = await open(test, "workers");
-    const isQuiet = async () => (await house.hf.workers.list())[0]?.isQuiet;
+    // One of three in this process: the one that takes mail.
+    const row = page.getByRole("row").filter({ hasText: "mail, imports" });
+    const isQuiet = async () =>
+      (await house.hf.workers.list()).find(({ queues }) => queues.includes("mail"))?.isQuiet;
     expect(await isQuiet()).toBe(false);
-    await page.getByRole("button", { name: "Quiet" }).click();
+    await row.getByRole("button", { name: "Quiet" }).click();
     await answer(page, "Quiet it");
     await page.getByText("It is quiet: what it runs goes on.").waitFor();
     await expect.poll(isQuiet, OBEYS).toBe(true);
-    await page.getByRole("button", { name: "Resume" }).click();
+    await row.getByRole("button", { name: "Resume" }).click();
     await answer(page, "Resume it");
     await expect.poll(isQuiet, OBEYS).toBe(false);
   });
@@ -217,19 +223,3 @@ describe("what is steered from a page", () => {
       .find((entry) => entry.action === action);
   }
 });
-
-async function answer(
-  page: Page,
-  verb: string,
-  fields: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  const button = await fill(page, verb, fields);
-  await button.click();
-  await button.waitFor({ state: "detached" });
-}
-
-async function fill(page: Page, verb: string, fields: Readonly<Record<string, string>>) {
-  const dialog = page.getByRole("dialog");
-  for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label).fill(value);
-  return dialog.getByRole("button", { name: verb, exact: true });
-}

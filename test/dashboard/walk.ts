@@ -21,6 +21,11 @@ export async function placesOf(page: Page, house: House): Promise<Map<string, st
     ["jobs-dead", "#/jobs?q=status%3Adead"],
     ["queue", "#/queues/mail"],
     ["queue-held", "#/queues/reports"],
+    ["import", `#/imports/${house.batteries.imports.done}`],
+    ["import-dead", `#/imports/${house.batteries.imports.dead}`],
+    ...["spring", "autumn", "summer"].map(
+      (id) => [`simulation-${id}`, `#/simulations/${id}`] as const,
+    ),
     ["fault", `#/dead-letters?fault=${faults.items[0]?.fingerprint}`],
   ]);
 }

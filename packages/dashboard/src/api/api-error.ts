@@ -5,12 +5,20 @@ export class ApiError extends Error {
   readonly code: string;
   /** Seconds to wait, as the server asked for; null: it did not. */
   readonly retryAfter: number | null;
+  /** The job that it is about, where the server names one. */
+  readonly jobId: string | null;
 
-  constructor(status: number, code: string, message: string, retryAfter: number | null = null) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    about: { readonly retryAfter?: number | null; readonly jobId?: string | null } = {},
+  ) {
     super(message);
     this.name = "ApiError";
     this.status = status;
     this.code = code;
-    this.retryAfter = retryAfter;
+    this.retryAfter = about.retryAfter ?? null;
+    this.jobId = about.jobId ?? null;
   }
 }

@@ -1,109 +1,17 @@
-/** Asks the server. Answers come as the types of `types.ts`; whatever else comes is an ApiError. */
-import { parseExact, printExact } from "../text/exact-json.ts";
-import { cell } from "../state/cell.ts";
-import { ApiError } from "./api-error.ts";
+/** Each call that a page makes. Answers come as the types of `types.ts`; whatever else comes is an ApiError. */
+import { ask, get, part, post, type Query, type Reason } from "./ask.ts";
+import { imports } from "./imports.ts";
+import { simulations } from "./simulations.ts";
 import type * as sent from "./types.ts";
 
-const TIMEOUT_MS = 35_000;
-
-export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
-
-export interface Ask {
-  readonly query?: Query | undefined;
-  readonly body?: unknown;
-  readonly signal?: AbortSignal | undefined;
-  /** Instead of the session. */
-  readonly token?: string | undefined;
-}
-
-/** Turns true when the session is over: the page asks for a token again. */
-export const sessionOver = cell(false);
-
-/** Where the API is: beside the page, or under the base path. The page says which. */
-let base = ".";
-
-export function setBase(given: string): void {
-  base = given;
-}
-
-/** For curl: the whole address. */
-export function addressOf(path: string, query: Query = {}): string {
-  return new URL(pathOf(path, query), document.baseURI.replace(/#.*$/, "")).href;
-}
-
-export function pathOf(path: string, query: Query = {}): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null && value !== "") search.set(name, String(value));
-  }
-  // An empty group is a group of its own: the jobs without one.
-  if (query["group"] === "") search.set("group", "");
-  const text = search.toString();
-  return `${base}/api/v1/${path}${text === "" ? "" : `?${text}`}`;
-}
-
-async function ask<Answer>(method: string, path: string, about: Ask = {}): Promise<Answer> {
-  const { query, body, signal, token } = about;
-  const late = AbortSignal.timeout(TIMEOUT_MS);
-  let response: Response;
-  try {
-    response = await fetch(pathOf(path, query), {
-      method,
-      headers: {
-        accept: "application/json",
-        ...(body !== undefined && { "content-type": "application/json" }),
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      },
-      ...(body !== undefined && { body: printExact(body, 0) }),
-      signal: signal ? AbortSignal.any([signal, late]) : late,
-    });
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    throw new ApiError(0, "no_answer", "The server does not answer.");
-  }
-  const text = await response.text();
-  const { data, error } = read(text);
-  if (response.ok) return data as Answer;
-  if (response.status === 401 && token === undefined) sessionOver.set(true);
-  const wait = Number(response.headers.get("retry-after"));
-  const { code = "unknown", message = `The server answered ${response.status}.` } = error ?? {};
-  const fields = (error?.errors ?? []).map((one) => `${one.path}: ${one.message}`).join("; ");
-  throw new ApiError(
-    ...([response.status, code, fields === "" ? message : `${message} (${fields})`] as const),
-    wait > 0 ? wait : null,
-  );
-}
-
-interface Answered {
-  readonly data?: unknown;
-  readonly error?: {
-    readonly code?: string;
-    readonly message?: string;
-    readonly errors?: readonly { readonly path: string; readonly message: string }[];
-  };
-}
-
-function read(text: string): Answered {
-  try {
-    return parseExact(text) as Answered;
-  } catch {
-    return {};
-  }
-}
-
-const part = encodeURIComponent;
-const get = <Answer>(path: string, query?: Query, signal?: AbortSignal) =>
-  ask<Answer>("GET", path, { query, signal });
-const post = <Answer>(path: string, body: unknown = {}) => ask<Answer>("POST", path, { body });
+export { addressOf, pathOf, sessionOver, setBase, type Query } from "./ask.ts";
 
 type Done = { readonly done: true };
-/** Why; who is known from the session. */
-export interface Reason {
-  readonly reason?: string | undefined;
-}
 
-/** Each call that a page makes, by what it is about. Pages ask for nothing else. */
+/** By what it is about. Pages ask for nothing else. */
 export const api = {
+  imports,
+  simulations,
   me: (signal?: AbortSignal) => get<sent.Me>("me", {}, signal),
   login: (token: string) => ask<{ role: sent.Role }>("POST", "session", { body: {}, token }),
   logout: () => ask<Done>("DELETE", "session"),

@@ -43,6 +43,8 @@ export interface Me {
   readonly queues: readonly string[] | null;
   readonly isReadOnly: boolean;
   readonly basePath: string;
+  /** What the server has beside its own routes: `imports`, `pacing`. */
+  readonly mounts: readonly string[];
 }
 
 export interface Page<Item> {

@@ -7,6 +7,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { useCell } from "../state/cell.ts";
 import { theme } from "../state/theme.ts";
+import { durationMarks } from "../text/duration-marks.ts";
 import { clockTime, moment } from "../text/times.ts";
 import { faded, resolvedColor } from "./chart-colors.ts";
 import { Panel } from "./panel.tsx";
@@ -30,6 +31,7 @@ interface ChartProps {
   readonly series: readonly ChartSeries[];
   /** Each on top of the ones before it. */
   readonly isStacked?: boolean;
+  /** Durations, from milliseconds to days on one axis. */
   readonly isLog?: boolean;
   readonly format: (value: number) => string;
   readonly empty: string;
@@ -189,7 +191,11 @@ function optionsOf(
     padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: "page" }, points: { size: 6 }, drag: { x: false, y: false } },
-    scales: { y: isLog ? { distr: 3 } : { range: (_, __, max) => [0, Math.max(max, 1e-6) * 1.1] } },
+    scales: {
+      y: isLog
+        ? { distr: 3, range: (_, min, max) => ends(durationMarks(min, max)) }
+        : { range: (_, __, max) => [0, Math.max(max, 1e-6) * 1.1] },
+    },
     axes: [
       {
         ...axis,
@@ -202,7 +208,9 @@ function optionsOf(
         ...axis,
         ...{ font, size: 56, space: 28 },
         ...(isLog && {
-          splits: (_: uPlot, __: number, min: number, max: number) => decades(min, max),
+          splits: (_: uPlot, __: number, min: number, max: number) => durationMarks(min, max),
+          // By itself it labels powers of ten alone.
+          filter: (_: uPlot, splits: number[]) => splits,
         }),
         values: (_, values) => values.map((value) => (value == null ? "" : format(value))),
       },
@@ -230,9 +238,6 @@ function optionsOf(
   };
 }
 
-/** 1, 10, 100 …: lines in between say nothing. */
-function decades(min: number, max: number): number[] {
-  const from = Math.floor(Math.log10(Math.max(min, 1e-3)));
-  const to = Math.ceil(Math.log10(Math.max(max, 1e-3)));
-  return Array.from({ length: to - from + 1 }, (_, at) => 10 ** (from + at));
+function ends(marks: readonly number[]): [number, number] {
+  return [marks[0] ?? 1, marks.at(-1) ?? 1_000];
 }

@@ -18,7 +18,16 @@ function OpenQuestion({ asked }: { asked: Asked }) {
     Object.fromEntries(fields.map((field) => [field.name, field.value ?? ""])),
   );
   const [problem, setProblem] = useState<string | null>(asked.problem ?? null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    const shown = dialog.current;
+    const before = document.activeElement;
+    shown?.showModal();
+    // A dialog that is taken away while it is open gives no focus back by itself.
+    return () => {
+      shown?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
   const needsName = isDestructive && environment?.isProduction === true;
 
   const submit = (event: Event) => {

@@ -1,6 +1,6 @@
 /** What is around every page: pages, header, notices, keys, dialogs. */
 import { useEffect, useRef } from "preact/hooks";
-import { findPage, shownPages } from "../pages/pages.ts";
+import { findPage, isMounted, shownPages } from "../pages/pages.ts";
 import { useNow } from "../state/clock.ts";
 import { showTitle } from "../state/environment.ts";
 import { useKeys } from "../state/keys.ts";
@@ -66,6 +66,10 @@ export function Shell() {
           ) : isForAll ? (
             <Empty title="This page is about every queue.">
               Your token is for {me.queues?.join(", ")}.
+            </Empty>
+          ) : !isMounted(page, me) ? (
+            <Empty title={`This server has no ${page.title.toLowerCase()}.`}>
+              They are mounted where the server is made, and seen by tokens of their queue.
             </Empty>
           ) : isAllowed ? (
             <page.component key={place.path.join("/")} path={place.path.slice(1)} />

@@ -1,39 +1,41 @@
 /** Times, ages and words with a meaning, each with its exact value in a title. */
+import { useMemo } from "preact/hooks";
 import type { JobStatus } from "../api/types.ts";
-import { useNow } from "../state/clock.ts";
+import { useTextByNow } from "../state/clock.ts";
 import { duration, exactTime, moment, relative } from "../text/times.ts";
+
+interface TimeTextProps {
+  readonly at: string;
+  readonly textAt: (now: number) => string;
+}
+
+/** The exact time does not change: it is made once, not every second. */
+function TimeText({ at, textAt }: TimeTextProps) {
+  const text = useTextByNow(textAt);
+  const title = useMemo(() => exactTime(at), [at]);
+  return (
+    <time dateTime={at} title={title}>
+      {text}
+    </time>
+  );
+}
 
 /** "14:01:02", with day and milliseconds in its title. */
 export function Time({ at }: { at: string | null }) {
-  const now = useNow();
   if (at === null) return <span class="sub">–</span>;
-  return (
-    <time dateTime={at} title={exactTime(at)}>
-      {moment(at, now)}
-    </time>
-  );
+  return <TimeText at={at} textAt={(now) => moment(at, now)} />;
 }
 
 /** "6 min ago", "in 30 s". */
 export function Relative({ at }: { at: string | null }) {
-  const now = useNow();
   if (at === null) return <span class="sub">–</span>;
-  return (
-    <time dateTime={at} title={exactTime(at)}>
-      {relative(at, now)}
-    </time>
-  );
+  return <TimeText at={at} textAt={(now) => relative(at, now)} />;
 }
 
 /** How old it is: "4.1 min". */
 export function Age({ at, none = "–" }: { at: string | null; none?: string }) {
-  const now = useNow();
   if (at === null) return <span class="sub">{none}</span>;
-  return (
-    <time dateTime={at} title={exactTime(at)}>
-      {duration(now - Date.parse(at))}
-    </time>
-  );
+  return <TimeText at={at} textAt={(now) => duration(now - Date.parse(at))} />;
 }
 
 export type Tone = "ok" | "warn" | "bad" | "wait" | "idle";

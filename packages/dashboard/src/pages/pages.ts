@@ -8,12 +8,14 @@ import { DeadLettersPage } from "./dead-letters/dead-letters-page.tsx";
 import { DoctorPage } from "./doctor/doctor-page.tsx";
 import { FailuresPage } from "./failures/failures-page.tsx";
 import { GatesPage } from "./gates/gates-page.tsx";
+import { ImportsPage } from "./imports/imports-page.tsx";
 import { JobsPage } from "./jobs/jobs-page.tsx";
 import { LocksPage } from "./locks/locks-page.tsx";
 import { OperationsPage } from "./operations/operations-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
 import { QueuesPage } from "./queues/queues-page.tsx";
 import { SchedulesPage } from "./schedules/schedules-page.tsx";
+import { SimulationsPage } from "./simulations/simulations-page.tsx";
 import { TokensPage } from "./tokens/tokens-page.tsx";
 import { WorkersPage } from "./workers/workers-page.tsx";
 
@@ -41,6 +43,8 @@ export interface PageEntry {
   readonly isSecond?: boolean;
   /** About everything: a token of some queues does not see it. */
   readonly isWhole?: boolean;
+  /** Only where the server has this mounted. */
+  readonly mount?: string;
 }
 
 const some = (value: number, tone?: PageCount["tone"]): PageCount | null =>
@@ -81,6 +85,14 @@ export const PAGES: readonly PageEntry[] = [
     count: ({ workers }) => some(workers.count),
   },
   {
+    ...{ ...viewer, path: "imports", title: "Imports", key: "i", component: ImportsPage },
+    mount: "imports",
+  },
+  {
+    ...{ ...viewer, path: "simulations", title: "Simulations", key: "m" },
+    ...{ component: SimulationsPage, isWhole: true, mount: "pacing" },
+  },
+  {
     ...{ ...viewer, path: "failures", title: "Failures", key: "f", component: FailuresPage },
     isSecond: true,
   },
@@ -104,9 +116,15 @@ export const PAGES: readonly PageEntry[] = [
 
 export function shownPages(me: Me): readonly PageEntry[] {
   return PAGES.filter(
-    ({ role, isWhole }) =>
-      may({ ...me, isReadOnly: false }, role) && (me.queues === null || !isWhole),
+    (page) =>
+      may({ ...me, isReadOnly: false }, page.role) &&
+      (me.queues === null || !page.isWhole) &&
+      isMounted(page, me),
   );
+}
+
+export function isMounted({ mount }: PageEntry, { mounts }: Me): boolean {
+  return mount === undefined || mounts.includes(mount);
 }
 
 export function findPage(path: readonly string[]): PageEntry | null {

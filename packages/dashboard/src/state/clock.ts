@@ -1,4 +1,5 @@
 /** The time for ages on the page: it moves once a second, and stands still with the page. */
+import { useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import { cell, useCell } from "./cell.ts";
 import { isFrozen, isVisible } from "./visible.ts";
 
@@ -22,6 +23,23 @@ isVisible.listen(() => {
 
 export function useNow(): number {
   return useCell(now);
+}
+
+/** A text that depends on the time. Only what reads otherwise than a second ago is drawn again: a page has hundreds. */
+export function useTextByNow(textAt: (now: number) => string): string {
+  const [, redraw] = useReducer((times: number) => times + 1, 0);
+  const text = textAt(now.get());
+  const latest = useRef({ text, textAt });
+  latest.current = { text, textAt };
+  useLayoutEffect(
+    () =>
+      now.listen(() => {
+        const { text: shown, textAt: tell } = latest.current;
+        if (tell(now.get()) !== shown) redraw(undefined);
+      }),
+    [],
+  );
+  return text;
 }
 
 export function currentTime(): number {

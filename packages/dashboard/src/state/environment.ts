@@ -17,15 +17,29 @@ interface Told {
     readonly color?: string;
     readonly isProduction?: boolean;
   } | null;
+  readonly login?: LoginPlace;
 }
+
+/** Where people log in and out, if not here. */
+export interface LoginPlace {
+  readonly url: string;
+  readonly logoutUrl?: string;
+}
+
+const told = readTold();
+export const loginPlace: LoginPlace | null = told.login ?? null;
 
 /** Null: it has no name. */
 export const environment: Environment | null = readEnvironment();
 
-function readEnvironment(): Environment | null {
+function readTold(): Told {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="holdfast"]');
-  const told = parsed(meta?.content ?? "");
-  setBase(told.base ?? ".");
+  const read = parsed(meta?.content ?? "");
+  setBase(read.base ?? ".");
+  return read;
+}
+
+function readEnvironment(): Environment | null {
   if (!told.environment) return null;
   const { name } = told.environment;
   const isProduction = told.environment.isProduction ?? /^prod/i.test(name);

@@ -3,6 +3,7 @@ import { api, sessionOver } from "../api/client.ts";
 import { ApiError } from "../api/api-error.ts";
 import type { Me, Role } from "../api/types.ts";
 import { cell, useCell } from "./cell.ts";
+import { loginPlace } from "./environment.ts";
 
 export type Session =
   | { readonly kind: "asking" }
@@ -44,6 +45,7 @@ export async function logIn(token: string): Promise<string | null> {
 
 export async function logOut(): Promise<void> {
   await api.logout().catch(() => null);
+  if (loginPlace) location.assign(loginPlace.logoutUrl ?? loginPlace.url);
   session.set({ kind: "out", message: "You are logged out." });
 }
 

@@ -14,7 +14,8 @@ describe("numbers as people read them", () => {
   });
 
   it("tells small rates and shares from none", () => {
-    expect([0, 0.016, 0.5, 9.94, 210.4].map(rate)).toEqual(["0", "0.02", "0.5", "9.9", "210"]);
+    const rates = [0, 0.016, 0.25, 0.5, 9.94, 210.4].map(rate);
+    expect(rates).toEqual(["0", "0.02", "0.25", "0.5", "9.9", "210"]);
     expect([0, 0.0001, 0.061, 0.5].map(percent)).toEqual(["0", "< 0.1", "6.1", "50"]);
   });
 

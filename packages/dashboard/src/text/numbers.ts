@@ -4,6 +4,7 @@
 export const COUNTED_TO = 10_000;
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const two = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 const one = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 /** 1204 → "1,204". */
@@ -28,6 +29,7 @@ export function shortCount(value: number): string {
 export function rate(perSecond: number): string {
   if (perSecond === 0) return "0";
   if (perSecond < 0.1) return perSecond.toFixed(2);
+  if (perSecond < 1) return two.format(perSecond);
   if (perSecond < 10) return one.format(perSecond);
   return count(perSecond);
 }

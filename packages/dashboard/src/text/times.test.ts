@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { duration, parseDuration, relative } from "./times.ts";
+import { duration, moment, parseDuration, relative, withLocalTimes } from "./times.ts";
 
 describe("durations as people read them", () => {
   it("has one unit and two figures", () => {
@@ -24,5 +24,14 @@ describe("durations as people read them", () => {
     expect(relative("2026-11-18T11:54:00Z", now)).toBe("6 min ago");
     expect(relative("2026-11-18T12:00:30Z", now)).toBe("in 30 s");
     expect(relative("2026-11-18T12:00:00.4Z", now)).toBe("now");
+  });
+
+  it("shows instants inside a sentence like all others", () => {
+    const now = Date.parse("2026-11-18T12:00:00Z");
+    const at = "2026-11-18T12:32:04.838Z";
+    expect(withLocalTimes(`Queue reports is paused until ${at}.`, now)).toBe(
+      `Queue reports is paused until ${moment(at, now)}.`,
+    );
+    expect(withLocalTimes("month 2026-11 is late", now)).toBe("month 2026-11 is late");
   });
 });

@@ -60,6 +60,11 @@ export function exactTime(at: string | number | Date): string {
   return full.format(new Date(at));
 }
 
+/** Sentences of the library carry instants as machines write them; people read them like all others here. */
+export function withLocalTimes(text: string, now: number): string {
+  return text.replace(/\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g, (at) => moment(at, now));
+}
+
 /** For a field that is read again: 100000 → "100 s", never rounded. */
 export function exactDuration(ms: number): string {
   const units = [

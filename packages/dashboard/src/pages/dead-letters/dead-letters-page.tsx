@@ -1,11 +1,12 @@
 /** Faults first, then jobs, with the replay beside them. */
+import { useEffect } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import type { FaultGroup } from "../../api/types.ts";
 import { Panel } from "../../components/panel.tsx";
 import { Segments } from "../../components/segments.tsx";
 import { Content, Empty } from "../../components/states.tsx";
 import { useLive } from "../../state/live.ts";
-import { setParams, usePlace } from "../../state/router.ts";
+import { href, setParams, usePlace } from "../../state/router.ts";
 import { useMay, useMe } from "../../state/session.ts";
 import { useLoad } from "../../state/use-load.ts";
 import { cappedCount, plural } from "../../text/numbers.ts";
@@ -17,6 +18,9 @@ import { ReplayPanel } from "./replay-panel.tsx";
 import { RunningReplays } from "./running-replays.tsx";
 
 const GROUPS_EVERY_MS = 10_000;
+/** More rows than that take a browser longer to draw than a hand notices; the rest comes when it is asked for. */
+const FEW = 50;
+const MANY = 200;
 
 export function DeadLettersPage(_: PageProps) {
   const { params } = usePlace();
@@ -27,12 +31,19 @@ export function DeadLettersPage(_: PageProps) {
   const all = params["all"] === "true";
   const queue = params["queue"] ?? (me.queues?.length === 1 ? (me.queues[0] ?? "") : "");
   const needsQueue = me.queues !== null && queue === "";
+  const most = params["many"] === "true" ? MANY : FEW;
   const groups = useLoad(
-    needsQueue ? null : JSON.stringify({ queue, all }),
-    (signal) => api.dead.groups({ queue, all: all ? true : null, limit: 200 }, signal),
+    needsQueue ? null : JSON.stringify({ queue, all, most }),
+    (signal) => api.dead.groups({ queue, all: all ? true : null, limit: most }, signal),
     GROUPS_EVERY_MS,
   );
   const found = groups.data?.items.find(({ fingerprint }) => fingerprint === fault) ?? null;
+  const isCut = groups.data?.items.length === most;
+  // A link to a fault leads to it, also if it is a rare one.
+  const isFurther = fault !== "" && found === null && isCut && most === FEW;
+  useEffect(() => {
+    if (isFurther) setParams({ many: "true" }, { isReplacing: true });
+  }, [isFurther]);
   const dead = overview?.totals.dead ?? null;
   const queues = (overview?.queues ?? []).filter((one) => one.dead > 0).map((one) => one.queue);
   return (
@@ -41,7 +52,8 @@ export function DeadLettersPage(_: PageProps) {
         <h1>Dead letters</h1>
         <p class="soft">
           {dead !== null && `${cappedCount(dead)} ${dead === 1 ? "job" : "jobs"}`}
-          {groups.data && `, ${plural(groups.data.items.length, "fault")}`}
+          {groups.data &&
+            `, ${isCut ? "at least " : ""}${plural(groups.data.items.length, "fault")}`}
         </p>
       </div>
       <div class="row">
@@ -90,7 +102,18 @@ export function DeadLettersPage(_: PageProps) {
                       again is no use.
                     </Empty>
                   ) : (
-                    <FaultsTable faults={items} chosen={fault} />
+                    <>
+                      <FaultsTable faults={items} chosen={fault} params={JSON.stringify(params)} />
+                      {isCut && most === FEW && (
+                        <div class="pager">
+                          the {FEW} commonest
+                          <span class="sp" />
+                          <a href={href(["dead-letters"], { ...params, many: "true" })}>
+                            Up to {MANY} →
+                          </a>
+                        </div>
+                      )}
+                    </>
                   )
                 }
               </Content>

@@ -1,4 +1,5 @@
 /** One row for each fault: failures that look alike, whatever their jobs. */
+import { useMemo } from "preact/hooks";
 import type { FaultGroup } from "../../api/types.ts";
 import { Table, type Column } from "../../components/table.tsx";
 import { Relative, Tag, type Tone } from "../../components/texts.tsx";
@@ -54,7 +55,19 @@ const COLUMNS: readonly Column<FaultGroup>[] = [
   { title: "Last", isNumber: true, cell: ({ lastAt }) => <Relative at={lastAt} /> },
 ];
 
-export function FaultsTable({ faults, chosen }: { faults: readonly FaultGroup[]; chosen: string }) {
+interface FaultsTableProps {
+  readonly faults: readonly FaultGroup[];
+  readonly chosen: string;
+  /** Where its links lead depends on what else is chosen. */
+  readonly params: string;
+}
+
+/** Up to 200 rows, on a page that hears of new numbers every second: they are drawn again when they have changed. */
+export function FaultsTable({ faults, chosen, params }: FaultsTableProps) {
+  return useMemo(() => tableOf(faults, chosen), [faults, chosen, params]);
+}
+
+function tableOf(faults: readonly FaultGroup[], chosen: string) {
   return (
     <Table
       caption="Faults that jobs died of"

@@ -4,7 +4,7 @@ import type { Gate } from "../../api/types.ts";
 import { Listing } from "../../components/listing.tsx";
 import { Panel } from "../../components/panel.tsx";
 import type { Column } from "../../components/table.tsx";
-import { Relative, Tag, Time, type Tone } from "../../components/texts.tsx";
+import { Relative, Tag, Time } from "../../components/texts.tsx";
 import { act } from "../../state/act.ts";
 import { askFirst } from "../../state/questions.ts";
 import { href } from "../../state/router.ts";
@@ -14,10 +14,7 @@ import { count, plural } from "../../text/numbers.ts";
 import { duration } from "../../text/times.ts";
 import type { PageProps } from "../pages.ts";
 import { removeGate, setGateByForm } from "./gate-form.ts";
-
-const TONES: Readonly<Record<Gate["state"], Tone>> = {
-  ...{ closed: "ok", "half-open": "warn", open: "bad" },
-};
+import { gateTone, gateWords } from "./gate-words.ts";
 
 export function GatesPage(_: PageProps) {
   const mayForce = useMay("operator");
@@ -79,7 +76,7 @@ const COLUMNS: readonly Column<Gate>[] = [
     title: "State",
     cell: ({ state, forced, openUntil, cooldownUntil }) => (
       <>
-        <Tag tone={TONES[state]}>{STATES[state]}</Tag>{" "}
+        <Tag tone={gateTone(state)}>{gateWords(state)}</Tag>{" "}
         {forced !== "auto" && <Tag tone="warn">forced</Tag>}
         {openUntil !== null && (
           <div class="sub">
@@ -108,7 +105,7 @@ const COLUMNS: readonly Column<Gate>[] = [
         <span class="sub">none</span>
       ) : (
         rate.map(({ limit, perMs, burst }) => (
-          <div key={`${limit} ${perMs}`}>
+          <div key={`${limit} ${perMs}`} class="whole">
             {count(limit)} in {duration(perMs)}
             {burst > 0 && <span class="sub">, {count(burst)} at once</span>}
           </div>
@@ -124,20 +121,13 @@ const COLUMNS: readonly Column<Gate>[] = [
       ) : (
         <>
           {count(failures)} of {plural(breaker.failures, "failure")}
-          <div class="sub">
+          <div class="sub whole">
             in {duration(breaker.withinMs)}; opens for {duration(breaker.openMs)}
           </div>
         </>
       ),
   },
 ];
-
-/** A closed breaker lets jobs pass: said in words, since many expect the opposite. */
-const STATES: Readonly<Record<Gate["state"], string>> = {
-  closed: "lets pass",
-  "half-open": "probes",
-  open: "holds back",
-};
 
 interface Steering {
   readonly reload: () => void;
@@ -185,7 +175,7 @@ function steering({ reload, maySet }: Steering): Column<Gate> {
 async function force({ name, state }: Gate, reload: () => void): Promise<void> {
   const answer = await askFirst({
     title: `Force the gate ${name}?`,
-    body: `It ${STATES[state]} now. Forced, it stays so, whatever happens, until it may decide again.`,
+    body: `It ${gateWords(state)} now. Forced, it stays so, whatever happens, until it may decide again.`,
     ...{ verb: "Force it", reason: "required", isDestructive: true },
     fields: [
       {
@@ -206,7 +196,7 @@ async function force({ name, state }: Gate, reload: () => void): Promise<void> {
 async function letDecide({ name, state }: Gate, reload: () => void): Promise<void> {
   const answer = await askFirst({
     title: `Let the gate ${name} decide?`,
-    body: `It ${STATES[state]} now because it was forced. It goes by its rate and its breaker again.`,
+    body: `It ${gateWords(state)} now because it was forced. It goes by its rate and its breaker again.`,
     verb: "Let it decide",
   });
   if (answer === null) return;

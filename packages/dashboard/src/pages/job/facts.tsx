@@ -8,12 +8,54 @@ import { printExact } from "../../text/exact-json.ts";
 import { qualifierText } from "../../text/job-query.ts";
 import { duration } from "../../text/times.ts";
 
+type Fact = readonly [string, ComponentChildren] | null;
+
+/** Where it comes from, and who moved it last. */
+function originOf({ lineage, status }: Job): readonly Fact[] {
+  const { spawnedBy, schedule, changedBy } = lineage;
+  return [
+    spawnedBy === null
+      ? null
+      : [
+          "Spawned by",
+          <a class="mono" href={href(["jobs", spawnedBy])}>
+            {spawnedBy}
+          </a>,
+        ],
+    schedule === null
+      ? null
+      : [
+          "Schedule",
+          <>
+            <a href={href(["schedules", schedule.name])}>{schedule.name}</a>{" "}
+            <span class="sub">
+              tick of <Time at={schedule.tick} />
+            </span>
+          </>,
+        ],
+    changedBy === null
+      ? null
+      : [
+          status === "cancelled" ? "Cancelled by" : "Retried by",
+          <>
+            {changedBy.by}
+            {changedBy.operation !== null && (
+              <>
+                {" "}
+                in <a href={href(["operations", changedBy.operation])}>an operation</a>
+              </>
+            )}
+          </>,
+        ],
+  ];
+}
+
 export function Facts({ job }: { job: Job }) {
   const search = (name: string, value: string) => href(["jobs"], { q: qualifierText(name, value) });
   const first = job.history[0]?.startedAt ?? job.startedAt;
   const waited = first === null ? null : Date.parse(first) - Date.parse(job.createdAt);
   const trace = job.meta?.["trace"];
-  const rows: readonly (readonly [string, ComponentChildren] | null)[] = [
+  const rows: readonly Fact[] = [
     ["Queue", <a href={href(["queues", job.queue])}>{job.queue}</a>],
     job.group === null ? null : ["Group", <a href={search("group", job.group)}>{job.group}</a>],
     ["Priority", job.priority],
@@ -39,6 +81,7 @@ export function Facts({ job }: { job: Job }) {
             ))}
           </span>,
         ],
+    ...originOf(job),
     typeof trace === "string" ? ["Trace", <code>{trace}</code>] : null,
     job.meta === null || Object.keys(job.meta).length === 0
       ? null

@@ -54,7 +54,7 @@ const COLUMNS: readonly Column<Worker>[] = [
     title: "Worker",
     cell: ({ id, host, pid, version, isQuiet }) => (
       <>
-        <span class="main any" title={id}>
+        <span class="main any whole" title={id}>
           {host} <span class="sub">process {pid}</span>
         </span>{" "}
         {isQuiet && <Tag tone="warn">quiet</Tag>}
@@ -68,7 +68,7 @@ const COLUMNS: readonly Column<Worker>[] = [
       <>
         {running.slice(0, SHOWN).map(({ id, type }) => (
           <div key={id}>
-            <a class="mono any" href={href(["jobs", id])}>
+            <a class="mono any whole" href={href(["jobs", id])}>
               {type}
             </a>
           </div>
