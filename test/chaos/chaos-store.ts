@@ -7,6 +7,7 @@
 import type { Store } from "../../packages/holdfast/src/index.ts";
 import type { CallersTransaction } from "../../packages/holdfast/src/testing/conformance/scenario.ts";
 import type { StrikeCounts } from "./strikes.ts";
+import type { SlotOutage } from "./witness.ts";
 
 export interface ChaosStore {
   /** Starts what the store needs; its files live in `folder`, or in a place that `stop` removes. */
@@ -47,7 +48,7 @@ export interface ChaosServer {
   /** Makes the replica the primary, in order, and lets the address follow. */
   failOver?(): Promise<void>;
   /** Moves what the store uses to other nodes, while it is used; the first time to a node that it adds. */
-  moveSlots?(): Promise<void>;
+  moveSlots?(): Promise<readonly SlotOutage[]>;
 }
 
 /** What a run does by default, in full and in the short form that belongs to the tests. */

@@ -67,7 +67,7 @@ export class Prober {
   }
 
   /** Enqueues while something is done, so that it is done under load whatever the producers do. */
-  async busyWhile(work: Promise<void>): Promise<void> {
+  async busyWhile<Answer>(work: Promise<Answer>): Promise<Answer> {
     let isOver = false;
     const done = work.finally(() => (isOver = true));
     // Heard at the end.
@@ -77,7 +77,7 @@ export class Prober {
       const puts = Array.from({ length: AT_ONCE }, () => this.#put(quick, { queue: QUEUE, until }));
       await Promise.all([...puts, pause(LOAD_EVERY_MS)]);
     }
-    await done;
+    return done;
   }
 
   async #put(contract: typeof probe, { queue, until }: Where): Promise<JobPlace | null> {

@@ -68,9 +68,9 @@ export class ServerStriker {
   async #moveSlots(): Promise<void> {
     const { server, witness, prober } = this.#options;
     const from = monotonicMs();
-    await prober.busyWhile(server.moveSlots?.() ?? Promise.resolve());
+    const slots = await prober.busyWhile(server.moveSlots?.() ?? Promise.resolve([]));
     const now = monotonicMs();
-    witness.saw({ what: "outage", how: "moved slots", from, healingAt: now });
+    witness.saw({ what: "outage", how: "moved slots", from, healingAt: now, slots });
     this.#isCalm = true;
     await prober.probe();
   }

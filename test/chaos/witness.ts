@@ -22,6 +22,12 @@ import type { OutcomeKind } from "../../packages/holdfast/src/core/outcome.ts";
 import type { Receipt } from "../../packages/holdfast/src/index.ts";
 import type { FaultKind } from "./strikes.ts";
 
+/** One slot of a cluster was on two nodes since `from`. It may have been whole again from `healingAt` on. */
+export interface SlotOutage {
+  readonly from: number;
+  readonly healingAt: number;
+}
+
 export interface FenceRef {
   readonly id: string;
   readonly fence: number;
@@ -148,6 +154,8 @@ type HarnessSaw =
       readonly how: OutageKind;
       readonly from: number;
       readonly healingAt: number;
+      /** If slots were moved one by one: each came back on its own. */
+      readonly slots?: readonly SlotOutage[];
     }
   /** What a clock on the wall says at this moment. */
   | { readonly what: "clock"; readonly wallMs: number };

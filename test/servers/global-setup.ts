@@ -1,4 +1,5 @@
 /** Before and after a whole test run; see `server-desk.ts`. */
+import { startPackage } from "../packaging/install-package.ts";
 import { startMongodb, startStandaloneMongodb } from "./mongodb.ts";
 import { startPostgres } from "./postgres.ts";
 import { startRedisCluster } from "./redis-cluster.ts";
@@ -11,6 +12,7 @@ const desk = new ServerDesk({
   "mongodb-standalone": startStandaloneMongodb,
   redis: startRedis,
   "redis-cluster": startRedisCluster,
+  package: startPackage,
 });
 
 export async function setup(): Promise<void> {

@@ -15,28 +15,37 @@ const MOST_PORT = 65_535 - BUS_OFFSET;
 
 export interface RedisCluster extends TestServer {
   readonly nodes: readonly OwnRedis[];
+  /** One that belongs to no cluster yet. */
+  startSpare(): Promise<OwnRedis>;
   /** One more node, without slots; all others know of it. */
-  addNode(): Promise<OwnRedis>;
+  addNode(spare?: OwnRedis): Promise<OwnRedis>;
 }
 
 export async function startRedisCluster(): Promise<RedisCluster> {
   const nodes: OwnRedis[] = [];
+  const spares = new Set<OwnRedis>();
   const stop = async (): Promise<void> => {
-    for (const node of nodes) await node.stop();
+    for (const node of [...nodes, ...spares]) await node.stop();
   };
   try {
     for (let node = 0; node < NODES; node++) nodes.push(await startNode());
     await join(nodes);
     const [first] = nodes;
     const how = `${NODES} nodes of ${first?.how ?? ""}`;
-    const addNode = async (): Promise<OwnRedis> => {
+    const startSpare = async (): Promise<OwnRedis> => {
       const node = await startNode();
+      spares.add(node);
+      return node;
+    };
+    const addNode = async (spare?: OwnRedis): Promise<OwnRedis> => {
+      const node = spare ?? (await startNode());
+      spares.delete(node);
       nodes.push(node);
       await ask(node.port, `CLUSTER MEET 127.0.0.1 ${first?.port ?? 0}`);
       await agreed(nodes);
       return node;
     };
-    return { url: first?.url ?? "", how, nodes, addNode, stop };
+    return { url: first?.url ?? "", how, nodes, startSpare, addNode, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -13,7 +13,9 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-export type ServerName = "postgres" | "mongodb" | "mongodb-standalone" | "redis" | "redis-cluster";
+/** The package is no server, but is made once and shared in the same way. */
+export type ServerName =
+  "postgres" | "mongodb" | "mongodb-standalone" | "redis" | "redis-cluster" | "package";
 
 /** Where test processes find the desk: a port of this machine. */
 const DESK_VARIABLE = "HOLDFAST_TEST_DESK_PORT";

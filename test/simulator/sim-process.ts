@@ -236,7 +236,8 @@ export class SimProcess implements Listener {
 
   /** As after a deploy of newer code: from now on every type is known here. */
   learnStrangers(): void {
-    if (this.#knowsStrangers) return;
+    // One that stops takes no handler any more.
+    if (this.#knowsStrangers || this.isStopping || !this.isAlive) return;
     this.#knowsStrangers = true;
     this.#handle("stranger");
   }

@@ -3,7 +3,7 @@ import type { AttemptRecord, StoredJob } from "../../../packages/holdfast/src/co
 import type { OutcomeKind } from "../../../packages/holdfast/src/core/outcome.ts";
 import type { ChaosResult } from "../contracts.ts";
 import type { FaultKind } from "../strikes.ts";
-import type { OutageKind, Saw, WitnessLine } from "../witness.ts";
+import type { OutageKind, Saw, SlotOutage, WitnessLine } from "../witness.ts";
 import { judge, type CaseFile, type Verdict } from "./judge.ts";
 
 const LEASE_MS = 10_000;
@@ -130,6 +130,10 @@ export class CaseOf {
   }
   outage(from: number, until: number, how: OutageKind = "halted"): this {
     return this.#saw(until, "harness", { what: "outage", how, from, healingAt: until - 1 });
+  }
+  movedSlots(from: number, until: number, slots: readonly SlotOutage[]): this {
+    const how = "moved slots";
+    return this.#saw(until, "harness", { what: "outage", how, from, healingAt: until, slots });
   }
   unwritable(from: number, to: number): this {
     return this.#saw(to, "harness", { what: "unwritable", from });

@@ -1,7 +1,7 @@
 /** From loose lines to stories: what became of each process, of the store, and of each job. */
 import type { AttemptRecord, StoredJob } from "../../../packages/holdfast/src/core/job.ts";
 import type { OutcomeKind } from "../../../packages/holdfast/src/core/outcome.ts";
-import type { FenceRef, OutageKind, WitnessLine } from "../witness.ts";
+import type { FenceRef, OutageKind, SlotOutage, WitnessLine } from "../witness.ts";
 import { firstNameOf, processStories, type ProcessStory } from "./process-story.ts";
 import type { Span } from "./span.ts";
 
@@ -9,6 +9,7 @@ import type { Span } from "./span.ts";
 export interface Outage extends Span {
   readonly healingAt: number;
   readonly how: OutageKind;
+  readonly slots?: readonly SlotOutage[];
 }
 
 export interface Lease extends FenceRef {
@@ -83,8 +84,8 @@ export function gatherEvidence(
     ),
     outages: sorted.flatMap((line) => {
       if (line.what !== "outage") return [];
-      const { from, healingAt, how, at: to } = line;
-      return [{ from, to, healingAt, how }];
+      const { from, healingAt, how, slots, at: to } = line;
+      return [{ from, to, healingAt, how, ...(slots && { slots }) }];
     }),
     wallOffsetMs: wallOffset(sorted),
   };

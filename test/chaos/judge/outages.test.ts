@@ -60,6 +60,17 @@ describe("an outage of the store", () => {
     expect(file.reaped(24_000, "w2", "id1", "w1").rules()).toEqual(["reaped too soon"]);
   });
 
+  it("of a slot that was moved forbids it from when that slot was whole", () => {
+    const slots = [
+      { from: 200, healingAt: 8_000 },
+      { from: 8_000, healingAt: 9_000 },
+    ];
+    const file = oneRun().movedSlots(200, 15_000, slots).ended(9_000, "w1", "id1", 10, "aborted");
+    bothTake(file.runAgain(26_000), 15_100);
+    expect(file.reaped(18_100, "w2", "id1", "w1").rules()).not.toContain("reaped too soon");
+    expect(file.reaped(17_900, "w2", "id1", "w1").rules()).toContain("reaped too soon");
+  });
+
   it("stops the clock of a recovery", () => {
     const file = oneRun().killed(9_000, "w1").outage(9_500, 25_000);
     file.runAgain(36_000).leased(25_100, "w2", "other", 1);

@@ -7,7 +7,9 @@ import type { Evidence, Finding } from "./evidence.ts";
 
 export function judgeReaping({ lines, outages, leaseMs }: Evidence): readonly Finding[] {
   const findings: Finding[] = [];
-  const long = outages.filter(({ from, healingAt }) => healingAt - from > leaseMs / 2);
+  const long = outages
+    .flatMap((outage) => outage.slots ?? [outage])
+    .filter(({ from, healingAt }) => healingAt - from > leaseMs / 2);
   for (const line of lines) {
     if (line.what !== "reaped") continue;
     const { askedAt, by, jobs } = line;

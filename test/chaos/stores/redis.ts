@@ -29,40 +29,38 @@ export const redis: ChaosStore = {
 export const redisCluster: ChaosStore = {
   async start() {
     const cluster = await startRedisCluster();
-    for (const node of cluster.nodes) await durable(node);
-    return startOn([...cluster.nodes], cluster);
+    const spare = await cluster.startSpare();
+    for (const node of [...cluster.nodes, spare]) await durable(node);
+    return startOn([...cluster.nodes], { ...cluster, spare });
   },
   open,
 };
 
-function startOn(
-  nodes: readonly OwnRedis[],
-  {
-    url,
-    stop,
-    addNode,
-  }: { readonly url: string; stop(): Promise<void>; addNode?(): Promise<OwnRedis> },
-): StartedStore {
+interface Servers {
+  readonly url: string;
+  stop(): Promise<void>;
+  /** A node that is added in the middle. */
+  readonly spare?: OwnRedis;
+  addNode?(spare: OwnRedis): Promise<OwnRedis>;
+}
+
+function startOn(nodes: readonly OwnRedis[], { url, stop, addNode, spare }: Servers): StartedStore {
   const isCluster = nodes.length > 1;
   const watch = new WriteWatch(url, isCluster);
   let struck = 0;
-  // Whoever is born after a node was added is given a way to that one too.
-  const hosts = nodes.map((node) => new URL(node.url).host);
+  // Also to the node that is added later: what goes there directly would hear it while the network is silent.
+  const all = spare ? [...nodes, spare] : nodes;
   const mover =
     addNode &&
+    spare &&
     new SlotMover({
       nodes,
       keys: () => allKeys(watch.client),
-      async addNode() {
-        const node = await addNode();
-        await durable(node);
-        hosts.push(new URL(node.url).host);
-        return node;
-      },
+      addNode: () => addNode(spare),
     });
   return {
     url,
-    nodes: hosts,
+    nodes: all.map((node) => new URL(node.url).host),
     server: {
       ...(mover && { moveSlots: () => mover.move() }),
       isWhole: !isCluster,

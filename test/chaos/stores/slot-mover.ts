@@ -6,6 +6,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { moveSlot } from "../../servers/move-slot.ts";
 import type { OwnRedis } from "../../servers/redis.ts";
+import { monotonicMs, type SlotOutage } from "../witness.ts";
 
 const PAUSE_MS = 50;
 
@@ -26,14 +27,20 @@ export class SlotMover {
     this.#nodes = [...options.nodes];
   }
 
-  async move(): Promise<void> {
+  /** Answers when each slot was out of reach. */
+  async move(): Promise<readonly SlotOutage[]> {
     if (this.#moves === 0) this.#nodes.push(await this.#options.addNode());
     this.#moves += 1;
     const keys = await this.#options.keys();
     // One key of each: keys with the same words in braces are in one slot.
     const bySlot = new Map(keys.map((key) => [key.slice(0, key.indexOf("}")), key]));
+    const outages: SlotOutage[] = [];
     for (const [at, slotOf] of [...bySlot.values()].entries()) {
-      const onStep = () => pause(PAUSE_MS);
+      const steps: number[] = [];
+      const onStep = (): Promise<void> => {
+        steps.push(monotonicMs());
+        return pause(PAUSE_MS);
+      };
       await moveSlot({ slotOf, to: this.#target(at), nodes: this.#nodes, onStep }).catch(
         (error: Error) => {
           if (!error.message.includes("BUSYKEY")) throw error;
@@ -41,7 +48,11 @@ export class SlotMover {
           throw new Error(text, { cause: error });
         },
       );
+      // The last step finds no key left: all of them were there some time after the one before it.
+      const healingAt = steps.at(-2) ?? steps.at(-1);
+      if (healingAt !== undefined) outages.push({ from: steps[0]!, healingAt });
     }
+    return outages;
   }
 
   /** All to the new node at first, then spread over all of them, each time to others. */

@@ -73,7 +73,7 @@ export function crashesCounted({ book, complain }: Court): Watcher {
 }
 
 /** The calls that live workers make too: an answer to any other says nothing about renewals. */
-const CONTACT = new Set(["now", "lease", "renew", "settle", "reap"]);
+const CONTACT = new Set(["now", "lease", "renew", "settle", "reap", "reach"]);
 
 /**
  * Nobody reaps before it has been in unbroken touch with the store for one lease length. A failed
