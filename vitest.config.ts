@@ -1,7 +1,10 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { FailedReporter } from "./test/runner/failed-reporter.ts";
 import { SkipReporter } from "./test/runner/skip-reporter.ts";
 import { SlowFilesLast } from "./test/runner/slow-files-last.ts";
 import { SlowFilesReporter } from "./test/runner/slow-files-reporter.ts";
+import { SystemsReporter } from "./test/runner/systems-reporter.ts";
 
 /** Packages find each other's sources: nothing is built before a test. */
 const conditions = ["@holdfast/source", "node"];
@@ -16,9 +19,12 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Processes, not threads: a test that ends its process must not take the others along.
     pool: "forks",
-    // One per core, on two cores too, where the default would be one.
-    maxWorkers: "100%",
+    // One more than there are cores: many tests wait for leases, servers and processes.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowFilesLast },
-    reporters: ["default", new SkipReporter(), new SlowFilesReporter()],
+    reporters: [
+      ...["default", new SkipReporter(), new SlowFilesReporter()],
+      ...[new SystemsReporter(), new FailedReporter()],
+    ],
   },
 });

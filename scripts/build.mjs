@@ -25,6 +25,12 @@ for (const name of names) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
+// Applications are built by the packages that they use: so after those.
+const apps = spawnSync(process.execPath, [fileURLToPath(new URL("scripts/build-apps.mjs", root))], {
+  stdio: "inherit",
+});
+if (apps.status !== 0) process.exit(apps.status ?? 1);
+
 // Into the server's dist: so after it.
 const vite = fileURLToPath(new URL("node_modules/vite/bin/vite.js", root));
 const { status } = spawnSync(process.execPath, [vite, "build", "--logLevel", "warn"], {

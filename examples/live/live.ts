@@ -36,13 +36,15 @@ export async function live({ port }: { readonly port: string }): Promise<number>
       await server.close();
       await hf.close({ graceMs: GRACE_MS });
     }
-    console.log(`Stopped. What waits stays in ${shown(store)}; npm start goes on with it.`);
+    console.log(
+      `Stopped. What waits stays in ${shown(store)}; npm start -- --live goes on with it.`,
+    );
     return 0;
   } catch (error) {
     if (!(error instanceof InvalidOptionError || error instanceof StoreUnavailableError))
       throw error;
     console.error(error.message);
-    if (/ in use/.test(error.message)) console.error("  npm start -- --port 0");
+    if (/ in use/.test(error.message)) console.error("  npm start -- --live --port 0");
     return 1;
   } finally {
     stop.forget();

@@ -1,5 +1,5 @@
 /**
- * Server and worker on one SQLite file, with sample work that never ends: `npm start`. `npm start -- --tour` runs
+ * Server and worker on one SQLite file, with sample work that never ends: `npm start -- --live`. `--tour` runs
  * the tour instead, `--port 0` takes any port that is free.
  */
 import { parseArgs } from "node:util";
@@ -8,7 +8,7 @@ const OPTIONS = { tour: { type: "boolean" }, port: { type: "string" } } as const
 
 const { values, mistake } = readOptions();
 if (mistake !== null) {
-  console.error(`npm start takes --tour or --port <n>: ${mistake}`);
+  console.error(`npm start -- --live takes --tour or --port <n>: ${mistake}`);
   process.exitCode = 2;
 } else if (values.tour === true) {
   await import("../tour/main.ts");

@@ -31,6 +31,7 @@ export async function welcome({ url, token, store }: Place): Promise<string> {
         ]),
     "",
     "  Ctrl-C               stops it cleanly: running jobs end or are handed back",
+    "  npm start            an application on it: the back office",
     "  npm start -- --tour  a tour that ends by itself",
     "  examples/live        how little of this is yours to write",
   ].join("\n");

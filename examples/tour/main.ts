@@ -58,7 +58,7 @@ What to try next
   npm start -- --tour          again: the file is still there, and so is what was done
   Ctrl-C in the middle         running jobs are handed back, no attempt is spent
   kill -9 in the middle        the next start takes over once the leases ran out, about 12 s
-  npm start                    a server and a worker, to look at and to steer
+  npm start                    an application with a dashboard, to look at and to steer
   examples/tour/jobs.ts        what each kind of job does
   docs/guides/getting-started.md`);
 await hf.close();

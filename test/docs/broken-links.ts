@@ -1,4 +1,4 @@
-/** Which links of a page lead nowhere, or out of the folder that its reader has. */
+/** Where a page leads: which of its links lead nowhere, or out of the folder that its reader has. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
@@ -20,6 +20,13 @@ function anchors(markdown: string): Set<string> {
         .replaceAll(" ", "-"),
     ),
   );
+}
+
+/** The files of the repository that a page links to. */
+export async function linkedPages(root: string, page: string): Promise<string[]> {
+  const found = links(await readFile(join(root, page), "utf8"));
+  const paths = found.filter((link) => !/^(https?|mailto):|^#/.test(link));
+  return paths.map((link) => join(dirname(page), link.split("#")[0] ?? ""));
 }
 
 export async function brokenLinks(root: string, page: string): Promise<string[]> {

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { brokenLinks } from "./broken-links.ts";
+import { brokenLinks, linkedPages } from "./broken-links.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -19,4 +19,14 @@ describe("the pages", async () => {
       expect(await brokenLinks(root, page)).toEqual([]);
     });
   }
+
+  it("a reader finds each guide and reference from the README or from another of them", async () => {
+    const wanted = (await pages()).filter((page) => /^docs.(guides|reference)/.test(page));
+    const readers = ["README.md", ...wanted];
+    const found = new Set<string>();
+    for (const page of readers) {
+      for (const linked of await linkedPages(root, page)) if (linked !== page) found.add(linked);
+    }
+    expect(wanted.filter((page) => !found.has(page))).toEqual([]);
+  });
 });

@@ -13,6 +13,7 @@ import { companionOf, haveCompanions, linkCompanions } from "./companions.ts";
 import { freePort } from "../servers/free-port.ts";
 import { startProgram } from "./started-program.ts";
 import { programsOf, type PageProgram } from "./page-programs.ts";
+import { walkTutorial } from "./tutorial-walk.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const NO_COMPANIONS = "its packages are not installed: the full tier installs them";
@@ -127,6 +128,16 @@ describe("the programs in our pages", () => {
     const cwd = join(installed.folder, "pages/express");
     const ran = await installed.node(["--test", "sign-up.test.ts"], { cwd });
     expect(ran).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("tutorial: its lines do what the page says", { timeout: 240_000 }, async () => {
+    await walkTutorial(installed, join(installed.folder, "pages/tutorial"));
+  });
+
+  it("tutorial: its test passes", { timeout: 60_000 }, async () => {
+    const cwd = join(installed.folder, "pages/tutorial");
+    const ran = await installed.node(["--test", "months.test.ts"], { cwd });
+    expect(ran, ran.stdout).toMatchObject({ code: 0, stderr: "" });
   });
 });
 

@@ -4,6 +4,8 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 
 export interface StartedProgram {
+  /** What it has printed so far. */
+  printed(): string;
   /** SIGTERM, and what came of it. */
   stop(): Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
@@ -18,9 +20,12 @@ export async function startProgram(
   const ended = once(child, "close");
   const all = Promise.all([text(child.stdout), text(child.stderr)]);
   const started = once(child.stdout, "data").then(() => true);
+  let printed = "";
+  child.stdout.on("data", (part: Buffer) => (printed += part.toString()));
   const isUp = await Promise.race([started, ended.then(() => false)]);
   if (!isUp) throw new Error((await all).join("\n"));
   return {
+    printed: () => printed,
     async stop() {
       child.kill("SIGTERM");
       const [[code], [stdout, stderr]] = await Promise.all([ended, all]);

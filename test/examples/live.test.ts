@@ -1,4 +1,4 @@
-/** What `npm start` shows: a server and a worker with live work, until Ctrl-C. */
+/** What `npm start -- --live` shows: a server and a worker with live work, until Ctrl-C. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -17,7 +17,7 @@ interface Live {
   readonly ended: Promise<number | null>;
 }
 
-describe("npm start", () => {
+describe("npm start -- --live", () => {
   let cwd: string;
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), "holdfast-live-"));
@@ -73,7 +73,7 @@ describe("npm start", () => {
     const live = start("--port", String(port));
     expect(await live.ended).toBe(1);
     expect(live.said.err).toContain(`port ${port} of 127.0.0.1 is in use`);
-    expect(live.said.err).toContain("npm start -- --port 0");
+    expect(live.said.err).toContain("npm start -- --live --port 0");
     expect(live.said.err).not.toContain("    at ");
     other.close();
   });

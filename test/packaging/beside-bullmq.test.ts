@@ -34,19 +34,23 @@ connection.disconnect();
 `;
 
 describe("beside BullMQ", () => {
-  it("ioredis 5, bullmq and holdfast install without an override, and run in one program", async (context) => {
-    onlyInFull(context);
-    const installed = await installPackage();
-    onTestFinished(() => installed.remove());
-    const cwd = join(installed.folder, "../both");
-    await mkdir(cwd);
-    await writeFile(join(cwd, "package.json"), `{ "private": true, "type": "module" }\n`);
-    const packages = ["ioredis@5", "bullmq", installed.tarball];
-    const got = await npm(["install", "--no-audit", "--no-fund", ...packages], { cwd });
-    expect(got).toMatchObject({ code: 0 });
-    await writeFile(join(cwd, "program.mjs"), PROGRAM);
-    const env = { URL: await serverUrl("redis") };
-    const ran = await installed.node(["program.mjs"], { cwd, env });
-    expect(ran).toMatchObject({ code: 0, stdout: "old ann succeeded new bob\n" });
-  });
+  it(
+    "ioredis 5, bullmq and holdfast install without an override, and run in one program",
+    { timeout: 180_000 },
+    async (context) => {
+      onlyInFull(context);
+      const installed = await installPackage();
+      onTestFinished(() => installed.remove());
+      const cwd = join(installed.folder, "../both");
+      await mkdir(cwd);
+      await writeFile(join(cwd, "package.json"), `{ "private": true, "type": "module" }\n`);
+      const packages = ["ioredis@5", "bullmq", installed.tarball];
+      const got = await npm(["install", "--no-audit", "--no-fund", ...packages], { cwd });
+      expect(got).toMatchObject({ code: 0 });
+      await writeFile(join(cwd, "program.mjs"), PROGRAM);
+      const env = { URL: await serverUrl("redis") };
+      const ran = await installed.node(["program.mjs"], { cwd, env });
+      expect(ran).toMatchObject({ code: 0, stdout: "old ann succeeded new bob\n" });
+    },
+  );
 });

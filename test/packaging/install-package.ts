@@ -6,14 +6,17 @@
  * our own node_modules.
  */
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { publishedManifest, writePackageFiles } from "../../scripts/package-files.ts";
+import { serverUrl, type TestServer } from "../servers/server-desk.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const LIBRARY = join(ROOT, "packages/holdfast");
+const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
+const FOLDER_PREFIX = "holdfast-package-";
 /** What stands beside the library: packed and installed with it. */
 const BESIDE = ["server", "crm", "pacing", "imports"];
 const BROUGHT_ALONG = [
@@ -57,24 +60,48 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** A copy of one's own of what was installed once for the whole run: five builds take a quarter of a minute. */
 export async function installPackage(): Promise<InstalledPackage> {
-  const base = await mkdtemp(join(tmpdir(), "holdfast-package-"));
+  const master = await serverUrl("package");
+  const base = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
   try {
-    return await installInto(base);
+    await cp(master, base, { recursive: true, verbatimSymlinks: true });
   } catch (error) {
     await rm(base, { recursive: true, force: true });
     throw error;
   }
+  const folder = join(base, "app");
+  const tarballs = (await readdir(base)).filter((name) => name.endsWith(".tgz"));
+  return {
+    folder,
+    staged: join(base, "staged"),
+    tarball: join(base, tarballs[0] ?? "npm pack wrote no tarball"),
+    node: (args, options) => run(process.execPath, args, { cwd: folder, ...options }),
+    tsc: (args) => run(process.execPath, [TSC, ...args], { cwd: folder }),
+    remove: () => rm(base, { recursive: true, force: true, maxRetries: 3 }),
+  };
 }
 
-async function installInto(base: string): Promise<InstalledPackage> {
+/** For the desk: made when the first test asks, removed after the last. */
+export async function startPackage(): Promise<TestServer> {
+  const base = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
+  const stop = () => rm(base, { recursive: true, force: true, maxRetries: 3 });
+  try {
+    await installInto(base);
+    return { url: base, how: "built, packed and installed from the sources", stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function installInto(base: string): Promise<void> {
   const staged = join(base, "staged");
   const folder = join(base, "app");
   await Promise.all([mkdir(staged), mkdir(folder)]);
 
-  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
   const build = ["-p", join(LIBRARY, "tsconfig.build.json"), "--outDir", join(staged, "dist")];
-  await must(run(process.execPath, [tsc, ...build], { cwd: ROOT }));
+  await must(run(process.execPath, [TSC, ...build], { cwd: ROOT }));
   writePackageFiles(join(LIBRARY, "package.json"), staged);
   // Without scripts: they would build once more, in the wrong folder.
   await must(npm(["pack", "--ignore-scripts", "--pack-destination", base], { cwd: staged }));
@@ -88,19 +115,9 @@ async function installInto(base: string): Promise<InstalledPackage> {
     await symlink(join(ROOT, "node_modules", name), join(folder, "node_modules", name), "junction");
   }
 
-  for (const name of BESIDE) await installBeside(name, { base, staged, folder, tsc });
-
-  return {
-    folder,
-    staged,
-    tarball,
-    node: (args, options) => run(process.execPath, args, { cwd: folder, ...options }),
-    tsc: (args) => run(process.execPath, [tsc, ...args], { cwd: folder }),
-    remove: () => rm(base, { recursive: true, force: true, maxRetries: 3 }),
-  };
+  for (const name of BESIDE) await installBeside(name, { base, staged, folder });
 }
 
-/** npm as in a shell of a user. */
 /** Beside the library, as it would be published; what it depends on is brought along. */
 async function installBeside(
   name: string,
@@ -108,7 +125,6 @@ async function installBeside(
     readonly base: string;
     readonly staged: string;
     readonly folder: string;
-    readonly tsc: string;
   },
 ): Promise<void> {
   const own = join(ROOT, "packages", name);
@@ -132,10 +148,11 @@ async function installBeside(
       exclude: [join(own, "src/**/*.test.ts")],
     }),
   );
-  await must(run(process.execPath, [at.tsc, "-p", config], { cwd: ROOT }));
+  await must(run(process.execPath, [TSC, "-p", config], { cwd: ROOT }));
   await writeFile(join(home, "package.json"), publishedManifest(join(own, "package.json")));
 }
 
+/** npm as in a shell of a user. */
 export function npm(args: readonly string[], options: RunOptions & { cwd: string }): Promise<Ran> {
   // npm's own scripts set npm_* for the outer project; a user's shell has none of them.
   const env = Object.fromEntries(

@@ -39,6 +39,55 @@ describe.each(STORES)("what a job carries on %s", (name) => {
     expect(jobs.map(({ queue }) => queue).sort()).toEqual(["children", "default"]);
   });
 
+  it("a job tells who spawned it, its schedule's tick, and who retried it", async () => {
+    const { hf } = world.process();
+    hf.define({
+      type: "parent",
+      async run(job) {
+        await job.spawn("child", null, { queue: "default", meta: { own: 1 } });
+      },
+    });
+    let hasFailed = false;
+    hf.define({
+      type: "child",
+      retry: { maxAttempts: 1 },
+      run(job) {
+        expect(job.meta).toEqual({ own: 1 });
+        if (hasFailed) return;
+        hasFailed = true;
+        throw new Error("once");
+      },
+    });
+    const parent = await hf.enqueue("parent", null);
+    await hf.work();
+    await ends(hf, parent.id);
+    await world.until(
+      async () => (await hf.jobs({ type: "child", status: "dead" })).jobs.length > 0,
+    );
+    const [child] = (await hf.jobs({ type: "child" })).jobs;
+    const none = { spawnedBy: null, schedule: null, changedBy: null };
+    expect((await hf.job(parent.id))?.lineage).toEqual(none);
+    expect(await hf.job(child!.id)).toMatchObject({
+      ...{ meta: { own: 1 }, lineage: { ...none, spawnedBy: parent.id } },
+    });
+    const plan = await hf.deadLetters.plan({ type: "child" });
+    const { id: operation } = await plan.start({ by: "ann", reason: "to see it" });
+    await world.advance(3_000);
+    expect((await ends(hf, child!.id)).status).toBe("succeeded");
+    expect((await hf.job(child!.id))?.lineage).toEqual({
+      ...none,
+      ...{ spawnedBy: parent.id, changedBy: { by: "ann", operation } },
+    });
+    await hf.schedules.set("daily", {
+      everyMs: 86_400_000,
+      job: { type: "parent", payload: null },
+    });
+    const { id } = await hf.schedules.runNow("daily");
+    expect((await ends(hf, id)).lineage).toMatchObject({
+      schedule: { name: "daily", tick: expect.any(Date) },
+    });
+  });
+
   it("a spawned duplicate is dropped and noted on its parent", async () => {
     const { hf } = world.process();
     hf.define({

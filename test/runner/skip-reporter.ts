@@ -1,5 +1,6 @@
 import type { Reporter, TestModule, TestSpecification, Vitest } from "vitest/node";
 import { FULL_STEPS } from "./full-steps.ts";
+import { isWholeRun } from "./is-whole-run.ts";
 import { notRun, TIER } from "./tier.ts";
 
 /**
@@ -9,7 +10,6 @@ import { notRun, TIER } from "./tier.ts";
  */
 export class SkipReporter implements Reporter {
   #vitest: Vitest | undefined;
-  /** Somebody who runs one file wants to know of that file alone. */
   #isWhole = false;
 
   onInit(vitest: Vitest): void {
@@ -17,8 +17,7 @@ export class SkipReporter implements Reporter {
   }
 
   async onTestRunStart(files: readonly TestSpecification[]): Promise<void> {
-    const all = (await this.#vitest?.globTestSpecifications()) ?? [];
-    this.#isWhole = files.length === all.length;
+    this.#isWhole = await isWholeRun(this.#vitest, files);
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {

@@ -1,6 +1,12 @@
 /** What used to happen without a word is told, once. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Holdfast, InvalidOptionError, type Logger } from "../../packages/holdfast/src/index.ts";
+import {
+  ClosedError,
+  Holdfast,
+  InvalidOptionError,
+  ScheduleNotFoundError,
+  type Logger,
+} from "../../packages/holdfast/src/index.ts";
 import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
 import { testHoldfast } from "../../packages/holdfast/src/testing/index.ts";
 
@@ -33,6 +39,20 @@ describe("a worker", () => {
     expect(warnings).toEqual([
       'a worker takes queue "mial", which no contract, job or setting knows; did you mean "mail"?',
     ]);
+  });
+
+  it("has a line for each lease that brought jobs, for those who debug", async () => {
+    const lines: unknown[] = [];
+    const debug = (message: string, details?: object) => void lines.push({ message, ...details });
+    const told = testHoldfast({ logger: { ...logger, debug } });
+    told.hf.define({ type: "email.send", run: () => {} });
+    await told.hf.enqueue("email.send", null);
+    await told.drain();
+    const leases = lines.filter((line) => JSON.stringify(line).includes('"lease"'));
+    expect(leases).toEqual([
+      { message: "leased", event: "lease", worker: expect.any(String) as string, count: 1 },
+    ]);
+    await told.hf.close();
   });
 
   it("warns once of a queue with jobs in which no handler is defined here", async () => {
@@ -106,6 +126,30 @@ describe("a process", () => {
     expect(hf.health().ok).toBe(false);
     await closing;
     expect(hf.health()).toMatchObject({ ok: false, workers: [] });
+  });
+
+  it("takes no handler, listener, middleware or schedule once it is closed", async () => {
+    const job = { type: "late", payload: null };
+    await hf.close();
+    const late = {
+      define: () => hf.define({ type: "late", run: () => {} }),
+      handle: () => hf.handle("late", () => {}),
+      on: () => hf.on("succeeded", () => {}),
+      use: () => hf.use({ around: (_attempt, next) => next() }),
+      schedule: () => hf.schedule("late", { everyMs: 60_000, job }),
+    };
+    for (const [name, call] of Object.entries(late)) expect(call, name).toThrow(ClosedError);
+  });
+
+  it("says that there is no schedule of a name, instead of that it has not fired", async () => {
+    await expect(hf.schedules.runs("nightly")).rejects.toThrow(ScheduleNotFoundError);
+    const job = { type: "report.make", payload: null, queue: "reports" };
+    await hf.schedules.set("nightly", { cron: "0 3 * * *", job });
+    expect(await hf.schedules.runs("nightly")).toEqual({ runs: [], nextCursor: null });
+    await hf.schedules.runNow("nightly");
+    await hf.schedules.remove("nightly");
+    // What it did is kept longer than the schedule.
+    expect((await hf.schedules.runs("nightly")).runs).toHaveLength(1);
   });
 
   it("gives dates for lines and their holds, as it does for jobs", async () => {

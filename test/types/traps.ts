@@ -148,3 +148,61 @@ export async function operated(): Promise<void> {
   // @ts-expect-error -- a count looks up no jobs
   await hf.failures.count({ withJobs: true });
 }
+
+/** Two words for one thing: only one of them may be said. */
+export async function either(): Promise<void> {
+  const hf = new Holdfast({ store, jobs: [charge] });
+  const [runAt, expiresAt] = [new Date(), new Date()];
+  await hf.enqueue("t", null, { queue: "q", delayMs: 5, expiresAfterMs: 10 });
+  await hf.enqueue("t", null, { queue: "q", runAt, expiresAt, priority: 3 });
+  await hf.enqueue("t", null, { queue: "q", runAt, delayMs: undefined });
+  // @ts-expect-error -- due in a while, or at a time
+  await hf.enqueue("t", null, { queue: "q", delayMs: 5, runAt });
+  // @ts-expect-error -- due in a while, or at a time
+  await hf.enqueue(charge, { cents: 1 }, { delayMs: 5, runAt });
+  // @ts-expect-error -- too late in a while, or at a time
+  await hf.enqueue("t", null, { queue: "q", expiresAfterMs: 5, expiresAt });
+  // @ts-expect-error -- the same in an item
+  charge.of({ cents: 1 }, { delayMs: 5, runAt });
+
+  const job = charge.of({ cents: 1 });
+  hf.schedule("nightly", { cron: "0 3 * * *", timeZone: "Europe/Berlin", job });
+  hf.schedule("often", { everyMs: 60_000, startAfterMs: 0, job, overlap: "queue" });
+  // @ts-expect-error -- when?
+  hf.schedule("never", { job });
+  // @ts-expect-error -- by an expression, or by an interval
+  hf.schedule("both", { cron: "0 3 * * *", everyMs: 60_000, job });
+  // @ts-expect-error -- an interval is the same in every zone
+  await hf.schedules.set("zoned", { everyMs: 60_000, timeZone: "UTC", job });
+  // @ts-expect-error -- when?
+  await hf.schedules.preview({});
+}
+
+/** Items know their contracts, too. */
+export async function items(): Promise<void> {
+  const hf = new Holdfast({ store, jobs: [charge] });
+  const other = defineJob({ type: "other", payload: z.object({ list: z.array(z.number()) }) });
+  await hf.enqueueAll([
+    { type: "card.charge", payload: { cents: 1 }, priority: 7 },
+    { type: "by.name", payload: ["any", "thing"], queue: "q" },
+    charge.of({ cents: 1 }, { delayMs: 5 }),
+    other.of({ list: [1, 2] }),
+  ]);
+  await hf.enqueueAll([1, 2].map((cents) => charge.of({ cents })));
+  await hf.enqueueAll(
+    [1, 2].map((cents) => ({ type: "card.charge" as const, payload: { cents } })),
+  );
+  const mixed = [charge.of({ cents: 1 }), other.of({ list: [] })];
+  await hf.enqueueAll(mixed);
+  await hf.enqueueAll([]);
+  // @ts-expect-error -- a payload of the wrong shape
+  await hf.enqueueAll([{ type: "card.charge", payload: { cents: "1" } }]);
+  // @ts-expect-error -- a payload of the wrong shape, behind one that is right
+  await hf.enqueueAll([charge.of({ cents: 1 }), { type: "card.charge", payload: null }]);
+  // @ts-expect-error -- it is called group
+  await hf.enqueueAll([{ type: "by.name", payload: null, queue: "q", groupKey: "tenant-7" }]);
+  // @ts-expect-error -- due in a while, or at a time
+  await hf.enqueueAll([{ type: "by.name", payload: null, delayMs: 5, runAt: new Date() }]);
+  // @ts-expect-error -- inside a transaction it is the same
+  await hf.within({}).enqueueAll([{ type: "card.charge", payload: { cents: "1" } }]);
+}
