@@ -17,15 +17,17 @@ const CALLS_AT_ONCE = 2;
 const USUAL_BATCH = 200;
 
 export interface Past {
-  readonly status: "succeeded" | "dead";
+  readonly status: "succeeded" | "dead" | "cancelled";
   readonly count: number;
   readonly queueOf: (index: number) => string;
+  /** Absent: they have none. */
+  readonly groupOf?: ((index: number) => string) | undefined;
   /** Dead ones died of so many faults; 0: of none that is known. */
   readonly faults?: number | undefined;
 }
 
 export async function adoptPast(store: Store, past: Past): Promise<void> {
-  const { status, count, queueOf, faults = 0 } = past;
+  const { status, count, queueOf, groupOf, faults = 0 } = past;
   if (count === 0) return;
   await store.open();
   // Ids tell their millisecond: what is adopted next is newer.
@@ -36,6 +38,7 @@ export async function adoptPast(store: Store, past: Past): Promise<void> {
     adoptedJob({
       ...over,
       queue: queueOf(index),
+      ...(groupOf ? { group: groupOf(index) } : {}),
       type: JOB_TYPE,
       payload: JSON.stringify(payloadOf(index)),
       ...(status === "succeeded" ? { result: "null" } : {}),

@@ -1,21 +1,21 @@
 /**
- * What gates cost: `npm run bench:gates -- [--url <store>] [--rounds n] [--quick]`. SQLite in a temporary folder unless a URL is given.
+ * What gates cost: `npm run bench:gates -- [--store postgres] [--rounds n] [--only a,b] [--quick]`. SQLite by default;
+ * servers are started and stopped.
  *
  *   drain    a queue with a rate far above what it does, against the same without
  *   held     100 ready jobs beside 100,000 that a gate holds back, against none held
  *   groups   1,000 active groups of a gate per group beside 99,000 others that were used and wait, against none beside
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { connect } from "../packages/holdfast/src/connect.ts";
 import type { Holdfast } from "../packages/holdfast/src/index.ts";
+import { freshUrls } from "./fresh-urls.ts";
 import { spreadOf } from "./statistics.ts";
 
 const { values } = parseArgs({
   options: {
-    url: { type: "string" },
+    store: { type: "string", default: "sqlite" },
     rounds: { type: "string", default: "5" },
     only: { type: "string", default: "drain,held,groups" },
     quick: { type: "boolean", default: false },
@@ -28,23 +28,22 @@ const OTHERS = small ? 500 : 99_000;
 const ACTIVE = small ? 50 : 1_000;
 const READY = 100;
 
-const folder = values.url === undefined ? await mkdtemp(join(tmpdir(), "holdfast-gates-")) : null;
-let places = 0;
+const urls = await freshUrls(values.store);
+console.log(`gates on ${urls.store}`);
 
 interface Place {
   readonly hf: Holdfast;
   readonly queue: string;
   /** Resolves when so many jobs have run; answers milliseconds from `work`. */
-  run(count: number, concurrency?: number): Promise<number>;
+  run(count: number): Promise<number>;
+  /** Resolves when so many jobs have run, by a worker that is there already. */
+  ran(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Each has a queue of its own, on SQLite also a file. */
 async function open(): Promise<Place> {
-  places += 1;
-  const url = values.url ?? `sqlite:${join(folder!, `${places}.db`)}`;
-  const hf = await connect(url, { ledger: false });
-  const queue = `gates-${process.pid}-${places}`;
+  const hf = await connect(await urls.next(), { ledger: false });
+  const queue = "gated";
   let ran = 0;
   let target = Infinity;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -55,12 +54,17 @@ async function open(): Promise<Place> {
   return {
     hf,
     queue,
-    async run(count, concurrency = 50) {
+    async run(count) {
       target = count;
       const startedAt = performance.now();
-      await hf.work({ queues: [queue], concurrency });
+      await hf.work({ queues: [queue], concurrency: 50 });
       await promise;
       return performance.now() - startedAt;
+    },
+    ran(count) {
+      target = count;
+      if (ran >= count) resolve();
+      return promise;
     },
     close: () => hf.close({ graceMs: 100 }),
   };
@@ -98,10 +102,20 @@ async function held(count: number): Promise<number> {
   const burst = { group: "held", cost: READY };
   await hf.gates.acquire(queue, burst);
   await add(place, count, () => ({ group: "held" }));
+  // Held back is what a worker has met: from then on they wait behind the hold of their line.
+  await hf.work({ queues: [queue], concurrency: 10 });
+  while (count > 0 && !(await isHeld(place))) await pause(20);
+  const startedAt = performance.now();
   await add(place, READY, () => ({ group: "ready" }));
-  const ms = await place.run(READY, 10);
+  await place.ran(READY);
+  const ms = performance.now() - startedAt;
   await place.close();
   return READY / ms;
+}
+
+async function isHeld({ hf, queue }: Place): Promise<boolean> {
+  const { lines } = await hf.lines(queue);
+  return lines.some(({ group, holds }) => group === "held" && holds.length > 0);
 }
 
 async function groups(others: number): Promise<number> {
@@ -151,6 +165,6 @@ try {
     );
   }
 } finally {
-  if (folder) await rm(folder, { recursive: true, force: true });
+  await urls.close();
 }
 process.exit(0);

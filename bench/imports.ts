@@ -48,8 +48,10 @@ function rowOf(at: number): CellValue[] {
 
 function read(reader: string, file: string): Reading {
   const program = fileURLToPath(new URL("imports-reader.mjs", import.meta.url));
+  // As users have it: what is built, and nothing that takes types away.
+  const options = (process.env["NODE_OPTIONS"] ?? "").replace(/--conditions=\S+/g, "").trim();
   const { stdout, status, stderr } = spawnSync(process.execPath, [program, reader, file], {
-    encoding: "utf8",
+    ...{ encoding: "utf8", env: { ...process.env, NODE_OPTIONS: options } },
   });
   if (status !== 0) throw new Error(`${reader} ended with ${status}: ${stderr}`);
   return JSON.parse(stdout) as Reading;

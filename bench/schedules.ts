@@ -1,27 +1,25 @@
 /**
  * What ten thousand schedules cost a process: the share of a core that it uses with them and without, and how late
- * their ticks are. `npm run bench:schedules [-- --url postgres://…]`; without a URL on SQLite.
+ * their ticks are. `npm run bench:schedules [-- --store postgres]`; SQLite by default.
  *
  * They fire every hour, spread over it. No worker takes their queue, so what is measured is firing, not running.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { connect } from "../packages/holdfast/src/connect.ts";
+import { freshUrls } from "./fresh-urls.ts";
 
 const SCHEDULES = 10_000;
 const HOUR_MS = 3_600_000;
 const SETTLE_MS = 5_000;
 const MEASURE_MS = 60_000;
 
-const { values } = parseArgs({ options: { url: { type: "string" } } });
-const folder = await mkdtemp(join(tmpdir(), "holdfast-schedules-"));
+const { values } = parseArgs({ options: { store: { type: "string", default: "sqlite" } } });
+const urls = await freshUrls(values.store);
 
 /** In percent of a core. */
 async function measured(schedules: number) {
-  const hf = await connect(values.url ?? `sqlite:${join(folder, `${schedules}.db`)}`);
+  const hf = await connect(await urls.next());
   hf.handle("idle", () => {});
   for (let at = 0; at < schedules; at += 1) {
     hf.schedule(`schedule-${at}`, {
@@ -50,10 +48,10 @@ const without = await measured(0);
 const beside = await measured(SCHEDULES);
 const { lateMs } = beside;
 console.log(
-  `${SCHEDULES} hourly schedules: ${(beside.percent - without.percent).toFixed(2)} % of a core ` +
+  `${SCHEDULES} hourly schedules on ${urls.store}: ${(beside.percent - without.percent).toFixed(2)} % of a core ` +
     `(${beside.percent.toFixed(2)} % with, ${without.percent.toFixed(2)} % without); ` +
     `${beside.fired} ticks in ${(MEASURE_MS + SETTLE_MS) / 1_000} s, late by ` +
     `${lateMs[Math.floor(lateMs.length / 2)]} ms (median), ${lateMs.at(-1)} ms (most); ` +
     `brought into the store in ${Math.round(beside.startMs)} ms`,
 );
-await rm(folder, { recursive: true, force: true });
+await urls.close();
