@@ -3,17 +3,11 @@
  * jobs whose time has come but that no lease has moved yet are counted as the ready jobs they are.
  */
 import { COUNTED_TO } from "../../core/line.ts";
-import type {
-  DeadCount,
-  DeadCountRequest,
-  DeadKey,
-  JobRef,
-  QueueCounts,
-} from "../../core/store.ts";
+import type { JobRef, QueueCounts } from "../../core/store.ts";
 import { isUuid } from "../../core/uuid.ts";
 import { clockMs, msOf, type Clock } from "./clock.ts";
-import type { Asker, QueueBook } from "./queue-book.ts";
-import { number, numberOrNull, text, textOrNull } from "./row-values.ts";
+import type { Asker } from "./queue-book.ts";
+import { number, numberOrNull, text } from "./row-values.ts";
 
 const NOW = clockMs("$1");
 
@@ -128,46 +122,4 @@ export async function place(db: Asker, { id }: JobRef, clock: Clock): Promise<nu
   if (!isUuid(id)) return null;
   const [row] = await db.rows(PLACE, [msOf(clock.seen), id]);
   return row === undefined ? null : number(row, 0);
-}
-
-/** What a dead job is counted by, in its row of done. */
-const GROUPS: Readonly<Record<DeadKey, string>> = {
-  fingerprint: "d.fingerprint",
-  category: "d.category",
-  type: "d.type",
-  queue: "d.q",
-  group: "d.grp",
-};
-
-/** One pass over the dead: no counter that every death would have to write. */
-function deadCounts(by: DeadKey, ofQueue: string): string {
-  const key = by === "queue" ? "(SELECT x.name FROM holdfast.queue x WHERE x.q = c.key)" : "c.key";
-  return `
-    SELECT ${key},
-      least(c.n, ${COUNTED_TO}) AS n, c.first_at, c.last[1],
-      (SELECT j.id FROM holdfast.job j WHERE j.seq = c.last[2])
-    FROM (SELECT ${GROUPS[by]} AS key, count(*) AS n, min(d.finished_at) AS first_at,
-        max(ARRAY[d.finished_at, d.seq]) AS last
-      FROM holdfast.done d WHERE d.status = 2 AND d.status > 1 ${ofQueue}
-      GROUP BY ${GROUPS[by]}) c
-    ORDER BY least(c.n, ${COUNTED_TO}) DESC, coalesce(${key}, '') COLLATE "C"
-    LIMIT $1`;
-}
-
-export async function countDead(
-  { db, queues }: { readonly db: Asker; readonly queues: QueueBook },
-  { by, queue, limit }: DeadCountRequest,
-): Promise<DeadCount[]> {
-  const q = queue === undefined ? undefined : await queues.find(queue);
-  if (q === null || limit <= 0) return [];
-  const rows = await (q === undefined
-    ? db.rows(deadCounts(by, ""), [limit])
-    : db.rows(deadCounts(by, "AND d.q = $2"), [limit, q]));
-  return rows.map((row) => ({
-    key: textOrNull(row, 0),
-    count: number(row, 1),
-    firstAt: number(row, 2),
-    lastAt: number(row, 3),
-    example: text(row, 4),
-  }));
 }

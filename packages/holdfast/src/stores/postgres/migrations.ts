@@ -11,6 +11,7 @@ import { StoreOpenError } from "../../core/errors.ts";
 import { checkOptions } from "../../core/option-checks.ts";
 import { BYTE_BOUND_FUNCTIONS } from "./byte-bound.ts";
 import { CLOCK_FUNCTION } from "./clock.ts";
+import { COUNT_DEAD_FUNCTIONS, DEAD_COUNTS } from "./count-dead.ts";
 import { COUNT_FUNCTION } from "./count.ts";
 import type { Session } from "./database.ts";
 import { DISOWN_FUNCTION } from "./disown.ts";
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly string[] = [
   LOOKING,
   STEADY_CLOCK,
   VIEWS,
+  DEAD_COUNTS,
 ];
 
 /**
@@ -49,7 +51,7 @@ export const MIGRATIONS: readonly string[] = [
 export const SERVES_FROM = 5;
 
 /** Raised whenever the text of a function changes. */
-export const FUNCTIONS_REVISION = 6;
+export const FUNCTIONS_REVISION = 7;
 
 export const FUNCTIONS = [
   CLOCK_FUNCTION,
@@ -67,6 +69,7 @@ export const FUNCTIONS = [
   SWAP_FUNCTION,
   VIEW_FUNCTION,
   COUNT_FUNCTION,
+  COUNT_DEAD_FUNCTIONS,
   PRUNE_FUNCTION,
 ].join("\n");
 

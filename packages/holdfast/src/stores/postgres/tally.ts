@@ -5,7 +5,8 @@
  * version of a row stays, and a row with ten thousand versions takes a millisecond to change.
  *
  * Inside a caller's own transaction nothing of ours may be locked for long, so what it counts is
- * inserted as rows of its own (`tally_late`). Both are folded into one row a queue, every second.
+ * inserted as rows of its own (`tally_late`). Both are folded into one row a queue, every second, and so are
+ * the notes of jobs that died (`count-dead.ts`).
  */
 import { PINNED } from "./pinned.ts";
 
@@ -20,6 +21,7 @@ const FORGET_AT_MOST = 1_000;
 
 /** Is there anything to fold? */
 export const IS_TALLY_LONG = `(EXISTS (SELECT FROM holdfast.tally_late)
+    OR EXISTS (SELECT FROM holdfast.dead_late)
     OR (SELECT t.slot FROM holdfast.tally t WHERE t.slot > 0 ORDER BY t.slot LIMIT 1)
       < 16 * (${AGE} - 3))`;
 export const FOLD_TALLY = "SELECT holdfast.fold_tally()";
@@ -56,6 +58,7 @@ BEGIN
     succeeded = t.succeeded + excluded.succeeded, dead = t.dead + excluded.dead,
     cancelled = t.cancelled + excluded.cancelled,
     used_at = greatest(t.used_at, excluded.used_at);
+  PERFORM holdfast.fold_dead();
   RETURN 0;
 END $$;
 `;

@@ -18,6 +18,8 @@ const INDEXES = `
   SELECT m.name, group_concat(coalesce(i.name, ''), ', ')
   FROM sqlite_schema m CROSS JOIN pragma_index_info(m.name) i
   WHERE m.type = 'index' AND m.name GLOB 'holdfast_*' GROUP BY m.name`;
+const TRIGGERS = `
+  SELECT m.name, m.sql FROM sqlite_schema m WHERE m.type = 'trigger' AND m.name GLOB 'holdfast_*'`;
 
 /** Each part of a layout, as it is called for people, with how it is made. */
 type Layout = ReadonlyMap<string, string>;
@@ -48,9 +50,10 @@ function layoutOf(connection: Connection): Layout {
     .rows<[string, ...unknown[]]>(COLUMNS)
     .all()
     .map(([name, ...how]): [string, string] => [`column ${name}`, how.join(" ")]);
-  const indexes = connection
-    .rows<[string, string]>(INDEXES)
-    .all()
-    .map(([name, how]): [string, string] => [`index ${name}`, how]);
-  return new Map([...columns, ...indexes]);
+  const named = (what: string, sql: string) =>
+    connection
+      .rows<[string, string]>(sql)
+      .all()
+      .map(([name, how]): [string, string] => [`${what} ${name}`, how]);
+  return new Map([...columns, ...named("index", INDEXES), ...named("trigger", TRIGGERS)]);
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { StoreOpenError } from "../../core/errors.ts";
-import { idsOf, newJob } from "../../testing/conformance/new-job.ts";
+import { adoptAll, adoptedJob, idsOf, newJob } from "../../testing/conformance/new-job.ts";
 import { leaseRequest } from "../../testing/conformance/take.ts";
 import { sqliteStore } from "./index.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -71,6 +71,32 @@ describe("the version of a file", () => {
     assert.deepEqual(idsOf((await store.lease(leaseRequest(1))).jobs), ["old"]);
     await store.close();
     assert.equal(meta()["schema"], String(MIGRATIONS.length));
+  });
+
+  it("that is older counts who was dead already", async () => {
+    const store = sqliteStore({ file });
+    await store.open();
+    await adoptAll(store, [adoptedJob({ status: "dead", type: "x", finishedAt: 2_000 })]);
+    await store.close();
+    change(`
+      DROP TRIGGER holdfast_dead_came;
+      DROP TRIGGER holdfast_dead_went;
+      DROP TABLE holdfast_dead_count;
+      DROP INDEX holdfast_dead_fingerprint;
+      DROP INDEX holdfast_dead_category;
+      DROP INDEX holdfast_dead_type;
+      DROP INDEX holdfast_dead_group;
+      UPDATE holdfast_meta SET value = '5' WHERE key = 'schema'`);
+    await store.open();
+    const [counted] = await store.countDead({ by: "type", limit: 10 });
+    assert.deepEqual([counted?.key, counted?.count, counted?.firstAt], ["x", 1, 2_000]);
+    await store.close();
+  });
+
+  it("whose triggers are gone is refused", async () => {
+    await openAndClose();
+    change("DROP TRIGGER holdfast_dead_went");
+    await refuses(/no trigger holdfast_dead_went as it should be/);
   });
 
   it("that is newer is accepted if it serves this code", async () => {

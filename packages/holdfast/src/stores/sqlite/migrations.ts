@@ -10,6 +10,7 @@
  */
 import { StoreOpenError } from "../../core/errors.ts";
 import type { Connection } from "./connection.ts";
+import { DEAD_COUNTS } from "./count-dead.ts";
 import { missingPart } from "./layout.ts";
 import { LOOKING } from "./looking-schema.ts";
 import { TABLES, UNCHARGED_LEASES, UPKEEP_AND_CLOCK } from "./schema.ts";
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly string[] = [
   UPKEEP_AND_CLOCK,
   LOOKING,
   VIEWS,
+  DEAD_COUNTS,
 ];
 
 /** Code that knows at least so many steps works with what all of them have made. */

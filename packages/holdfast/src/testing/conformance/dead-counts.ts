@@ -66,6 +66,17 @@ export const deadCounts = chapter("counts of dead jobs", {
     assert.deepEqual(await store.countDead({ by: "type", queue: "c", limit: 10 }), []);
   },
 
+  "the dead of one kind in several queues are one count": async ({ store }) => {
+    await dead(store, 3_000, { queue: "a", type: "x" });
+    await dead(store, 2_000, { queue: "b", type: "x" });
+    const last = await dead(store, 4_000, { queue: "c", type: "x" });
+    const count = { key: "x", count: 3, firstAt: 2_000, lastAt: 4_000, example: last.id };
+    assert.deepEqual(await store.countDead({ by: "type", limit: 10 }), [count]);
+    await store.remove({ ids: [{ id: last.id }] }, { reason: null, by: null });
+    const [left] = await store.countDead({ by: "type", limit: 10 });
+    assert.deepEqual([left?.count, left?.firstAt, left?.lastAt], [2, 2_000, 3_000]);
+  },
+
   "the largest counts come first, equal ones by key, at most so many": async ({ store }) => {
     for (const type of ["b", "c", "a", "c"]) await dead(store, 2_000, { type });
     const keys = (await store.countDead({ by: "type", limit: 10 })).map(({ key }) => key);
