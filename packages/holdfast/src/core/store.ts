@@ -217,6 +217,8 @@ export interface StoreInfo {
    * if the server loses the transaction. Absent: it is not renewed until the transaction has ended.
    */
   readonly renewsInTransactions?: boolean;
+  /** Its jobs lie on several servers, and each of those can be out of reach alone. Absent: on one. */
+  readonly hasSeveralServers?: boolean;
   readonly wakeups: "process" | "processes";
   readonly counts: "exact" | "approximate";
   /** Is one `insert` call all or none, or each job for itself? */

@@ -20,11 +20,13 @@ export interface ReaperOptions {
 
 export function reaper({ watched, runtime, events, fleet }: ReaperOptions): Chore {
   const everyMs = () => Math.min(REAP_EVERY_MS, fleet.shortestOwnLeaseMs / 5);
-  /** When every server of the store had answered: what one of them says is no word on the others. */
+  const hasSeveralServers = () => watched.store.info().hasSeveralServers === true;
+  /** When each of several servers had answered: what one of them says is no word on the others. */
   let wholeSince = -Infinity;
   const contactMs = () => {
     const now = runtime.monotonic();
     const lengthMs = watched.contact.lengthMs(now);
+    if (!hasSeveralServers()) return lengthMs;
     return wholeSince < now - lengthMs ? 0 : now - wholeSince;
   };
   const missingMs = () => fleet.longestLeaseMs - contactMs();
@@ -34,10 +36,12 @@ export function reaper({ watched, runtime, events, fleet }: ReaperOptions): Chor
     async run({ isStopped }) {
       const begunAt = runtime.monotonic();
       if (missingMs() > 0) {
-        // The clock is the word of one server; a reaping of none asks each, as the holders must to renew.
         await watched.store.now();
-        await watched.store.reap({ limit: 0 });
-        if (contactMs() === 0) wholeSince = runtime.monotonic();
+        // The clock is the word of one server; a reaping of none asks each, as the holders must to renew.
+        if (hasSeveralServers()) {
+          await watched.store.reap({ limit: 0 });
+          if (contactMs() === 0) wholeSince = runtime.monotonic();
+        }
         return Math.min(missingMs(), everyMs());
       }
       let reaped;

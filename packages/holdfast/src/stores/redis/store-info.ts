@@ -28,6 +28,7 @@ export function describe(
     },
     transactions: false,
     transactionBlocksWriters: false,
+    hasSeveralServers: isCluster,
     wakeups: "processes",
     counts: "exact",
     insertAtomic: isCluster ? "job" : "call",
