@@ -1,10 +1,8 @@
 /** Names, payloads, errors, reasons and logs that would do something, if a page took them for more than text. */
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
-import { onlyInFull, TIER } from "../runner/tier.ts";
-import { ADMIN_TOKEN } from "../server/served.ts";
-import { openBrowser, visit, type Visit } from "./browser.ts";
-import { HOSTILE, openHouse, type House } from "./house.ts";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { HOSTILE } from "./house.ts";
+import { Stage } from "./stage.ts";
 import { placesOf, settled } from "./walk.ts";
 
 const [IMAGE = ""] = HOSTILE;
@@ -15,26 +13,7 @@ const SHOWN = [
 ];
 
 describe("hostile texts", () => {
-  let house: House;
-  let browser: Browser | null = null;
-  let admin: Visit;
-
-  beforeAll(async () => {
-    if (TIER !== "full") return;
-    browser = await openBrowser();
-    if (!browser) return;
-    house = await openHouse("sqlite", { server: { environment: { name: "staging" } } });
-    admin = await visit(browser, { url: house.url, token: ADMIN_TOKEN });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await house?.close();
-  });
-
-  const needBrowser = (test: TestContext) => {
-    onlyInFull(test);
-    test.skip(!browser, "no Chromium here");
-  };
+  const stage = new Stage();
 
   /** What they would have made of the page. */
   const made = (page: Page) =>
@@ -46,13 +25,13 @@ describe("hostile texts", () => {
     "are text on every page, with everything opened that opens",
     { timeout: 300_000 },
     async (test) => {
-      needBrowser(test);
-      const { page, wrongs } = admin;
+      stage.need(test);
+      const { page, wrongs } = stage.admin;
       const seen: string[] = [];
-      const places = await placesOf(page, house);
+      const places = await placesOf(page, stage.house);
       places.set("schedule", "#/schedules/weekly-report");
       for (const [name, link] of places) {
-        await page.goto(`${house.url}/${link}`);
+        await page.goto(`${stage.house.url}/${link}`);
         await settled(page);
         await page.evaluate(() => {
           for (const one of document.querySelectorAll("details")) one.open = true;
@@ -67,19 +46,19 @@ describe("hostile texts", () => {
   );
 
   it("are text in a dialog, a toast, the title and the search", async (test) => {
-    needBrowser(test);
-    const { page, wrongs } = admin;
-    await page.goto(`${house.url}/#/jobs/${house.jobs.hostile}`);
+    stage.need(test);
+    const { page, wrongs } = stage.admin;
+    await page.goto(`${stage.house.url}/#/jobs/${stage.house.jobs.hostile}`);
     await settled(page);
     await page.getByRole("button", { name: "Edit and retry" }).click();
     const payload = page.getByRole("dialog").getByLabel("Payload, as JSON");
     expect(await payload.inputValue()).toContain("<img src=x");
     await page.keyboard.press("Escape");
-    await page.goto(`${house.url}/#/queues/${encodeURIComponent(IMAGE)}`);
+    await page.goto(`${stage.house.url}/#/queues/${encodeURIComponent(IMAGE)}`);
     await page.getByRole("alert").first().waitFor();
     expect(await page.title()).toContain("<img src=x");
     await page.goto(
-      `${house.url}/#/jobs?q=${encodeURIComponent(`error:"${IMAGE.replaceAll('"', "")}"`)}`,
+      `${stage.house.url}/#/jobs?q=${encodeURIComponent(`error:"${IMAGE.replaceAll('"', "")}"`)}`,
     );
     await settled(page);
     expect(await made(page)).toBe(0);
@@ -89,9 +68,9 @@ describe("hostile texts", () => {
   });
 
   it("are text as the name of a file to import", async (test) => {
-    needBrowser(test);
-    const { page, wrongs } = admin;
-    await page.goto(`${house.url}/#/imports`);
+    stage.need(test);
+    const { page, wrongs } = stage.admin;
+    await page.goto(`${stage.house.url}/#/imports`);
     await settled(page);
     const name = `<img src=x onerror=alert(1)>.csv`;
     const file = { name, mimeType: "text/csv", buffer: Buffer.from("email,name\n") };

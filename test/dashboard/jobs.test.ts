@@ -1,39 +1,12 @@
 /** One job is edited and retried; what a filter finds becomes a file. */
 import { readFile } from "node:fs/promises";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
-import { onlyInFull, TIER } from "../runner/tier.ts";
-import { ADMIN_TOKEN } from "../server/served.ts";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
 import { answer, fill } from "./answer.ts";
-import { openBrowser, visit, type Visit } from "./browser.ts";
-import { openHouse, type House } from "./house.ts";
-import { settled } from "./walk.ts";
+import { Stage } from "./stage.ts";
 
 describe("jobs in the browser", () => {
-  let house: House;
-  let browser: Browser | null = null;
-  let admin: Visit;
-
-  beforeAll(async () => {
-    if (TIER !== "full") return;
-    browser = await openBrowser();
-    if (!browser) return;
-    house = await openHouse("sqlite", { server: { environment: { name: "staging" } } });
-    admin = await visit(browser, { url: house.url, token: ADMIN_TOKEN });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await house?.close();
-  });
-
-  async function open(test: TestContext, place: () => string): Promise<Page> {
-    onlyInFull(test);
-    test.skip(!browser, "no Chromium here");
-    const { page } = admin;
-    await page.goto(`${house.url}/#/${place()}`);
-    await settled(page);
-    return page;
-  }
+  const stage = new Stage();
 
   async function saved(page: Page, kind: "CSV" | "JSON"): Promise<string> {
     const downloading = page.waitForEvent("download");
@@ -44,7 +17,7 @@ describe("jobs in the browser", () => {
   }
 
   it("what a filter finds is exported as CSV and as JSON", async (test) => {
-    const page = await open(test, () => "jobs?q=type%3Acrm.*+status%3Adead");
+    const page = await stage.open(test, "jobs?q=type%3Acrm.*+status%3Adead");
     await expect.poll(() => page.locator("main tbody tr").count()).toBe(9);
     const csv = await saved(page, "CSV");
     const [head, ...rows] = csv.trim().split(/\r?\n/);
@@ -53,12 +26,12 @@ describe("jobs in the browser", () => {
     for (const row of rows) expect(row).toMatch(/crm\.sync,crm,.*dead.*ECONNREFUSED/);
     expect(csv).not.toContain("ssn");
     const jobs = JSON.parse(await saved(page, "JSON")) as { id: string; payload: object }[];
-    const { jobs: stored } = await house.hf.jobs({ type: "crm.sync", status: "dead" });
+    const { jobs: stored } = await stage.house.hf.jobs({ type: "crm.sync", status: "dead" });
     expect(jobs.map(({ id }) => id).sort()).toEqual(stored.map(({ id }) => id).sort());
   });
 
   it("a secret stays hidden in a file, too", async (test) => {
-    const page = await open(test, () => `jobs?q=id%3A${house.jobs.done}`);
+    const page = await stage.open(test, () => `jobs?q=id%3A${stage.house.jobs.done}`);
     await expect.poll(() => page.locator("main tbody tr").count()).toBe(1);
     const [job] = JSON.parse(await saved(page, "JSON")) as { payload: Record<string, string> }[];
     expect(job?.payload["to"]).toBe("a@example.com");
@@ -66,8 +39,9 @@ describe("jobs in the browser", () => {
   });
 
   it("a dead job is retried with an edited payload, which takes JSON and a reason", async (test) => {
-    const { dead } = house?.jobs ?? { dead: "" };
-    const page = await open(test, () => `jobs/${dead}`);
+    stage.need(test);
+    const { dead } = stage.house.jobs;
+    const page = await stage.open(test, `jobs/${dead}`);
     await page.getByRole("button", { name: "Edit and retry" }).click();
     const area = page.getByRole("dialog").getByLabel("Payload, as JSON");
     expect(JSON.parse(await area.inputValue())).toEqual({ amount: 1, ssn: "hidden" });
@@ -76,12 +50,12 @@ describe("jobs in the browser", () => {
       await fill(page, "Retry with this payload", { "Payload, as JSON": "{ no", ...reason })
     ).click();
     await page.getByRole("dialog").getByRole("alert").waitFor();
-    expect((await house.hf.job(dead))?.status).toBe("dead");
+    expect((await stage.house.hf.job(dead))?.status).toBe("dead");
     const edited = '{"amount":2,"ssn":"hidden"}';
     await answer(page, "Retry with this payload", { "Payload, as JSON": edited });
     await page.getByText("It is queued again, with this payload.").waitFor();
-    expect((await house.hf.job(dead))?.payload).toEqual({ amount: 2, ssn: "hidden" });
-    const { entries } = await house.hf.ledger({ kind: "audit", jobId: dead, limit: 20 });
+    expect((await stage.house.hf.job(dead))?.payload).toEqual({ amount: 2, ssn: "hidden" });
+    const { entries } = await stage.house.hf.ledger({ kind: "audit", jobId: dead, limit: 20 });
     const notes = entries.map(({ body }) => body as { action: string; reason: string });
     expect(notes).toContainEqual(
       expect.objectContaining({ action: "retry", reason: "the amount was wrong" }),
@@ -90,8 +64,7 @@ describe("jobs in the browser", () => {
   });
 
   it("none of it said an error", (test) => {
-    onlyInFull(test);
-    test.skip(!browser, "no Chromium here");
-    expect(admin.wrongs).toEqual([]);
+    stage.need(test);
+    expect(stage.admin.wrongs).toEqual([]);
   });
 });

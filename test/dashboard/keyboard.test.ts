@@ -1,10 +1,7 @@
 /** Without a mouse: whatever can be pressed is reached by Tab, and what has the focus shows it. */
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
-import { onlyInFull, TIER } from "../runner/tier.ts";
-import { ADMIN_TOKEN } from "../server/served.ts";
-import { openBrowser, visit, type Visit } from "./browser.ts";
-import { openHouse, type House } from "./house.ts";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { Stage } from "./stage.ts";
 import { placesOf, settled } from "./walk.ts";
 
 /** One of each kind of page; lists of fifty rows would only repeat themselves. */
@@ -15,36 +12,17 @@ const PLACES = [
 const MOST_TABS = 300;
 
 describe("by keyboard", () => {
-  let house: House;
-  let browser: Browser | null = null;
-  let admin: Visit;
-
-  beforeAll(async () => {
-    if (TIER !== "full") return;
-    browser = await openBrowser();
-    if (!browser) return;
-    house = await openHouse("sqlite", { server: { environment: { name: "staging" } } });
-    admin = await visit(browser, { url: house.url, token: ADMIN_TOKEN });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await house?.close();
-  });
-
-  const needBrowser = (test: TestContext) => {
-    onlyInFull(test);
-    test.skip(!browser, "no Chromium here");
-  };
+  const stage = new Stage();
 
   it(
     "Tab reaches whatever can be pressed, on every kind of page",
     { timeout: 400_000 },
     async (test) => {
-      needBrowser(test);
-      const { page } = admin;
-      const places = await placesOf(page, house);
+      stage.need(test);
+      const { page } = stage.admin;
+      const places = await placesOf(page, stage.house);
       for (const name of PLACES) {
-        await page.goto(`${house.url}/${places.get(name)}`);
+        await page.goto(`${stage.house.url}/${places.get(name)}`);
         // Anew: the focus begins at the top.
         await page.reload();
         await settled(page);
@@ -56,9 +34,9 @@ describe("by keyboard", () => {
   );
 
   it("a question keeps the focus inside, and gives it back", async (test) => {
-    needBrowser(test);
-    const { page } = admin;
-    await page.goto(`${house.url}/#/queues/mail`);
+    stage.need(test);
+    const { page } = stage.admin;
+    await page.goto(`${stage.house.url}/#/queues/mail`);
     await settled(page);
     const pause = page.getByRole("button", { name: "Pause", exact: true }).first();
     await pause.press("Enter");

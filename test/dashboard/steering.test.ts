@@ -1,73 +1,43 @@
 /** What an admin does with a button is what the store has afterwards, and what the page shows without a reload. */
 import { Tokens } from "@holdfast/server";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
-import { onlyInFull, TIER } from "../runner/tier.ts";
-import { ADMIN_TOKEN } from "../server/served.ts";
-import { openBrowser, visit, type Visit } from "./browser.ts";
-import { openHouse, type House } from "./house.ts";
+import { describe, expect, it } from "vitest";
 import { answer, fill } from "./answer.ts";
-import { settled } from "./walk.ts";
+import { Stage } from "./stage.ts";
 
 /** A worker obeys within five seconds, and says so within five more. */
 const OBEYS = { timeout: 20_000, interval: 200 };
 
 describe("what is steered from a page", () => {
-  let house: House;
-  let browser: Browser | null = null;
-  let admin: Visit;
-
-  beforeAll(async () => {
-    if (TIER !== "full") return;
-    browser = await openBrowser();
-    if (!browser) return;
-    house = await openHouse("sqlite", { server: { environment: { name: "staging" } } });
-    admin = await visit(browser, { url: house.url, token: ADMIN_TOKEN });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await house?.close();
-  });
-
-  /** The place may be asked of the house, which is there only where the test is run. */
-  async function open(test: TestContext, place: string | (() => string)): Promise<Page> {
-    onlyInFull(test);
-    test.skip(!browser, "no Chromium here");
-    const { page } = admin;
-    const path = typeof place === "string" ? place : place();
-    await page.goto(`${house.url}/#/${path}`);
-    await settled(page);
-    return page;
-  }
+  const stage = new Stage();
 
   it("a schedule is paused, goes on, and runs now", async (test) => {
-    const page = await open(test, "schedules/weekly-report");
+    const page = await stage.open(test, "schedules/weekly-report");
     await page.getByRole("button", { name: "Pause" }).click();
     await answer(page, "Pause it", { "Reason, for the audit (may be left out)": "month end" });
     await page.getByText("It was paused by admin token: month end.").waitFor();
-    const paused = await house.hf.schedules.get("weekly-report");
+    const paused = await stage.house.hf.schedules.get("weekly-report");
     expect(paused).toMatchObject({ enabled: false, paused: { reason: "month end" } });
 
     await page.getByRole("button", { name: "Resume" }).click();
     await answer(page, "Resume it");
     await page.getByRole("button", { name: "Pause" }).waitFor();
-    expect(await house.hf.schedules.get("weekly-report")).toMatchObject({ enabled: true });
+    expect(await stage.house.hf.schedules.get("weekly-report")).toMatchObject({ enabled: true });
 
     const rows = page.getByRole("table", { name: "Ticks" }).locator("tbody tr");
     const before = await rows.count();
     await page.getByRole("button", { name: "Run now" }).click();
     await answer(page, "Run now");
     await expect.poll(() => rows.count(), { timeout: 3_000 }).toBe(before + 1);
-    const { runs } = await house.hf.schedules.runs("weekly-report");
+    const { runs } = await stage.house.hf.schedules.runs("weekly-report");
     expect(runs).toHaveLength(before + 1);
     expect(runs[0]).toMatchObject({ isManual: true });
-    expect(await house.hf.job(runs[0]?.job ?? "")).toMatchObject({ type: "report.make" });
+    expect(await stage.house.hf.job(runs[0]?.job ?? "")).toMatchObject({ type: "report.make" });
   });
 
   it("a gate decides by itself again, and is forced both ways", async (test) => {
-    const page = await open(test, "gates");
+    const page = await stage.open(test, "gates");
     const row = page.getByRole("row").filter({ hasText: "hubspot" });
-    const gate = () => house.hf.gates.get("hubspot");
+    const gate = () => stage.house.hf.gates.get("hubspot");
     expect(await gate()).toMatchObject({ forced: "open" });
     await row.getByRole("button", { name: "Let it decide" }).click();
     await answer(page, "Let it decide");
@@ -91,25 +61,25 @@ describe("what is steered from a page", () => {
   });
 
   it("a gate that is changed keeps what its form does not change", async (test) => {
-    const page = await open(test, "gates");
+    const page = await stage.open(test, "gates");
     const row = page.getByRole("row").filter({ hasText: "hubspot" });
-    const before = await house.hf.gates.get("hubspot");
+    const before = await stage.house.hf.gates.get("hubspot");
     await row.getByRole("button", { name: "Change" }).click();
     await page.getByLabel("Starts (empty: no rate)").fill("90");
     await answer(page, "Change it", { "Reason, for the audit": "a larger plan" });
     await row.getByText("90 in 10 s").waitFor();
-    expect(await house.hf.gates.get("hubspot")).toMatchObject({
+    expect(await stage.house.hf.gates.get("hubspot")).toMatchObject({
       ...{ targets: before?.targets, breaker: before?.breaker, cooldown: before?.cooldown },
       rate: [{ ...before?.rate[0], limit: 90 }],
     });
   });
 
   it("a worker is quieted, and leases again", { timeout: 60_000 }, async (test) => {
-    const page = await open(test, "workers");
+    const page = await stage.open(test, "workers");
     // One of three in this process: the one that takes mail.
     const row = page.getByRole("row").filter({ hasText: "mail, imports" });
     const isQuiet = async () =>
-      (await house.hf.workers.list()).find(({ queues }) => queues.includes("mail"))?.isQuiet;
+      (await stage.house.hf.workers.list()).find(({ queues }) => queues.includes("mail"))?.isQuiet;
     expect(await isQuiet()).toBe(false);
     await row.getByRole("button", { name: "Quiet" }).click();
     await answer(page, "Quiet it");
@@ -121,7 +91,7 @@ describe("what is steered from a page", () => {
   });
 
   it("a token is made as it was asked for, and is of no use once it is removed", async (test) => {
-    const page = await open(test, "tokens");
+    const page = await stage.open(test, "tokens");
     await page.getByRole("button", { name: "New token" }).click();
     await page.getByRole("dialog").getByRole("combobox").selectOption("operator");
     await answer(page, "Make it", {
@@ -132,7 +102,7 @@ describe("what is steered from a page", () => {
     const row = page.getByRole("row").filter({ hasText: "night shift" });
     await row.waitFor();
     const kept = async () =>
-      (await new Tokens(house.hf.tools.ledgerRecords, Date.now).list()).find(
+      (await new Tokens(stage.house.hf.tools.ledgerRecords, Date.now).list()).find(
         ({ name }) => name === "night shift",
       );
     const made = { role: "operator", queues: ["mail", "crm"] };
@@ -140,7 +110,7 @@ describe("what is steered from a page", () => {
     expect(token).toMatchObject(made);
     const lasts = Date.parse(token?.expiresAt ?? "") - Date.parse(token?.createdAt ?? "");
     expect(Math.round(lasts / 60_000)).toBe(12 * 60);
-    const { json } = await house.call("GET", "/api/v1/me", { token: secret });
+    const { json } = await stage.house.call("GET", "/api/v1/me", { token: secret });
     expect(json.data).toMatchObject(made);
     expect(await noted("create token")).toMatchObject({ state: "done" });
 
@@ -148,13 +118,15 @@ describe("what is steered from a page", () => {
     await answer(page, "Remove it");
     await row.waitFor({ state: "detached" });
     expect(await kept()).toBeUndefined();
-    expect(await house.call("GET", "/api/v1/me", { token: secret })).toMatchObject({ status: 401 });
+    expect(await stage.house.call("GET", "/api/v1/me", { token: secret })).toMatchObject({
+      status: 401,
+    });
     expect(await noted("remove token")).toMatchObject({ state: "done" });
   });
 
   it("a lock is released, with who and why", async (test) => {
-    const page = await open(test, "locks");
-    const scopes = async () => (await house.hf.locks.list()).locks.map(({ scope }) => scope);
+    const page = await stage.open(test, "locks");
+    const scopes = async () => (await stage.house.hf.locks.list()).locks.map(({ scope }) => scope);
     expect(await scopes()).toContain("2026-10");
     const row = page.getByRole("row").filter({ hasText: "2026-10" });
     await row.getByRole("button", { name: "Release" }).click();
@@ -165,7 +137,7 @@ describe("what is steered from a page", () => {
   });
 
   it("what is typed in a filter is not undone by a list that reads itself again", async (test) => {
-    const page = await open(test, "failures");
+    const page = await stage.open(test, "failures");
     const field = page.getByLabel("Queue");
     await field.pressSequentially("crm");
     await page.waitForResponse(/\/api\/v1\/failures/);
@@ -176,27 +148,28 @@ describe("what is steered from a page", () => {
   });
 
   it("a job's failures are its own", async (test) => {
-    const page = await open(test, () => `jobs/${house.jobs.dead}`);
+    const page = await stage.open(test, () => `jobs/${stage.house.jobs.dead}`);
     await page.getByRole("link", { name: "on record" }).click();
     await expect.poll(() => page.locator("main tbody tr").count()).toBe(1);
-    expect((await house.hf.failures.list({ jobId: house.jobs.dead })).failures).toHaveLength(1);
+    expect(
+      (await stage.house.hf.failures.list({ jobId: stage.house.jobs.dead })).failures,
+    ).toHaveLength(1);
   });
 
   it("a replay with a bound that is no number is not begun", async (test) => {
-    const page = await open(test, "dead-letters");
+    const page = await stage.open(test, "dead-letters");
     await page.getByLabel("At most").fill("1,000");
     await page.getByText("Numbers are written in digits alone").waitFor();
     expect(await page.getByRole("button", { name: "Dry run" }).isDisabled()).toBe(true);
   });
 
   it("none of it said an error", (test) => {
-    onlyInFull(test);
-    test.skip(!browser, "no Chromium here");
-    expect(admin.wrongs).toEqual([]);
+    stage.need(test);
+    expect(stage.admin.wrongs).toEqual([]);
   });
 
   it("a schedule that is refused comes back as it was filled in", async (test) => {
-    const page = await open(test, "schedules");
+    const page = await stage.open(test, "schedules");
     await page.getByRole("button", { name: "New schedule" }).click();
     const filled = {
       Name: "nightly",
@@ -212,12 +185,12 @@ describe("what is steered from a page", () => {
     await answer(page, "Show its ticks", { "Cron (empty: every so often)": "1 * * * *" });
     await answer(page, "Store it");
     await page.getByRole("heading", { name: "nightly" }).waitFor();
-    expect(await house.hf.schedules.get("nightly")).toMatchObject({ cron: "1 * * * *" });
+    expect(await stage.house.hf.schedules.get("nightly")).toMatchObject({ cron: "1 * * * *" });
   });
 
   /** The newest entry of the audit that is about this. */
   async function noted(action: string) {
-    const { entries } = await house.hf.ledger({ kind: "audit", limit: 50 });
+    const { entries } = await stage.house.hf.ledger({ kind: "audit", limit: 50 });
     return entries
       .map(({ body, state }) => ({ ...(body as { readonly action: string }), state }))
       .find((entry) => entry.action === action);
