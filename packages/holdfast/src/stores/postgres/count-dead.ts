@@ -7,28 +7,18 @@
  */
 import { COUNTED_TO } from "../../core/line.ts";
 import type { DeadCount, DeadCountRequest, DeadKey } from "../../core/store.ts";
+import { DEAD_COLUMNS, DEAD_WORDS, deadKey, type DeadWord } from "../shared/dead-words.ts";
 import { PINNED } from "./pinned.ts";
 import type { Asker, QueueBook } from "./queue-book.ts";
-import { number, text, textOrNull } from "./row-values.ts";
+import { number, text } from "./row-values.ts";
 import { UNANALYSED } from "./schema.ts";
 
-/** What dead jobs are counted by beside their queue, whose tally has the number. */
-const COLUMNS = {
-  fingerprint: "fingerprint",
-  category: "category",
-  type: "type",
-  group: "grp",
-} as const;
-type Word = keyof typeof COLUMNS;
-const WORDS = Object.keys(COLUMNS) as Word[];
-/** A key that a job does not have is kept as '': fingerprints and categories are never empty. */
-const MAY_LACK: ReadonlySet<DeadKey> = new Set<DeadKey>(["fingerprint", "category"]);
 const FOLD_AT_MOST = 10_000;
 const COUNTED = "q, grp, type, category, fingerprint";
 
-const keyOf = (word: Word) => `coalesce(${COLUMNS[word]}, '')`;
+const keyOf = (word: DeadWord) => `coalesce(${DEAD_COLUMNS[word]}, '')`;
 const eachWord = (rows: string) =>
-  WORDS.map(
+  DEAD_WORDS.map(
     (word) =>
       `SELECT '${word}' AS word, ${keyOf(word)} AS key, q, sum(n) AS n FROM ${rows} GROUP BY 1, 2, 3`,
   ).join(" UNION ALL\n    ");
@@ -53,7 +43,7 @@ CREATE TABLE holdfast.dead_late (
 );
 ALTER TABLE holdfast.dead_count SET (${UNANALYSED});
 ALTER TABLE holdfast.dead_late SET (${UNANALYSED});
-${WORDS.map((word) => `CREATE INDEX done_dead_${word} ON holdfast.done (${keyOf(word)}, q, finished_at, seq) WHERE status = 2;`).join("\n")}
+${DEAD_WORDS.map((word) => `CREATE INDEX done_dead_${word} ON holdfast.done (${keyOf(word)}, q, finished_at, seq) WHERE status = 2;`).join("\n")}
 INSERT INTO holdfast.dead_count (word, key, q, n)
   ${eachWord("(SELECT *, 1 AS n FROM holdfast.done WHERE status = 2) d")};
 
@@ -103,7 +93,7 @@ const OF_QUEUES = `
         SELECT t.q, t.dead FROM holdfast.tally_late t) s
       CROSS JOIN LATERAL (SELECT y.name FROM holdfast.queue y WHERE y.q = s.q OFFSET 0) x
       WHERE p_q IS NULL OR s.q = p_q GROUP BY x.name, s.q`;
-const ofWord = (word: Word) => `
+const ofWord = (word: DeadWord) => `
       SELECT s.key, s.q, sum(s.n) AS n FROM (
         SELECT c.key, c.q, c.n FROM holdfast.dead_count c WHERE c.word = '${word}' UNION ALL
         SELECT ${keyOf(word)}, q, n FROM holdfast.dead_late) s
@@ -145,7 +135,7 @@ END $$;
 
 export const COUNT_DEAD_FUNCTIONS = [
   FOLD_FUNCTION,
-  ...[...WORDS, "queue" as const].map(countFunction),
+  ...[...DEAD_WORDS, "queue" as const].map(countFunction),
 ].join("\n");
 
 export async function countDead(
@@ -156,7 +146,7 @@ export async function countDead(
   if (q === null || limit <= 0) return [];
   const rows = await db.rows(`SELECT * FROM holdfast.count_dead_${by}($1, $2)`, [limit, q ?? null]);
   return rows.map((row) => ({
-    key: MAY_LACK.has(by) && text(row, 0) === "" ? null : textOrNull(row, 0),
+    key: deadKey(by, text(row, 0)),
     count: number(row, 1),
     firstAt: number(row, 2),
     lastAt: number(row, 3),

@@ -5,28 +5,18 @@
  */
 import { COUNTED_TO } from "../../core/line.ts";
 import type { DeadCount, DeadCountRequest, DeadKey } from "../../core/store.ts";
+import { DEAD_COLUMNS, DEAD_WORDS, deadKey, type DeadWord } from "../shared/dead-words.ts";
 import type { Connection } from "./connection.ts";
 import { STATUS_CODES } from "./status-codes.ts";
 
-/** What dead jobs are counted by beside their queue, whose own row has the number. */
-const COLUMNS = {
-  fingerprint: "fingerprint",
-  category: "category",
-  type: "type",
-  group: "grp",
-} as const;
-type Word = keyof typeof COLUMNS;
-const WORDS = Object.keys(COLUMNS) as Word[];
-/** A key that a job does not have is kept as '': fingerprints and categories are never empty. */
-const MAY_LACK: ReadonlySet<DeadKey> = new Set<DeadKey>(["fingerprint", "category"]);
 const IS_DEAD = `status = ${STATUS_CODES.dead}`;
 
 const countOf = (row: "new" | "old", change: 1 | -1) => `
   INSERT INTO holdfast_dead_count (word, key, q, count) VALUES
-    ${WORDS.map((word) => `('${word}', coalesce(${row}.${COLUMNS[word]}, ''), ${row}.q, ${change})`).join(",\n    ")}
+    ${DEAD_WORDS.map((word) => `('${word}', coalesce(${row}.${DEAD_COLUMNS[word]}, ''), ${row}.q, ${change})`).join(",\n    ")}
   ON CONFLICT (word, key, q) DO UPDATE SET count = count + excluded.count;`;
-const forget = (word: Word) => `
-  DELETE FROM holdfast_dead_count WHERE word = '${word}' AND key = coalesce(old.${COLUMNS[word]}, '')
+const forget = (word: DeadWord) => `
+  DELETE FROM holdfast_dead_count WHERE word = '${word}' AND key = coalesce(old.${DEAD_COLUMNS[word]}, '')
     AND q = old.q AND count = 0;`;
 
 /** The step of `migrations.ts` that makes them. */
@@ -38,18 +28,18 @@ CREATE TABLE holdfast_dead_count (
   count INTEGER NOT NULL,
   PRIMARY KEY (word, key, q)
 ) STRICT, WITHOUT ROWID;
-${WORDS.map(
+${DEAD_WORDS.map(
   (word) => `
-CREATE INDEX holdfast_dead_${word} ON holdfast_unhappy (${COLUMNS[word]}, q, finished_at, seq) WHERE ${IS_DEAD};
+CREATE INDEX holdfast_dead_${word} ON holdfast_unhappy (${DEAD_COLUMNS[word]}, q, finished_at, seq) WHERE ${IS_DEAD};
 INSERT INTO holdfast_dead_count (word, key, q, count)
-  SELECT '${word}', coalesce(${COLUMNS[word]}, ''), q, count(*) FROM holdfast_unhappy WHERE ${IS_DEAD} GROUP BY 2, 3;`,
+  SELECT '${word}', coalesce(${DEAD_COLUMNS[word]}, ''), q, count(*) FROM holdfast_unhappy WHERE ${IS_DEAD} GROUP BY 2, 3;`,
 ).join("")}
 CREATE TRIGGER holdfast_dead_came AFTER INSERT ON holdfast_unhappy WHEN new.${IS_DEAD} BEGIN
   ${countOf("new", 1)}
 END;
 CREATE TRIGGER holdfast_dead_went AFTER DELETE ON holdfast_unhappy WHEN old.${IS_DEAD} BEGIN
   ${countOf("old", -1)}
-  ${WORDS.map(forget).join("\n  ")}
+  ${DEAD_WORDS.map(forget).join("\n  ")}
 END;
 `;
 
@@ -77,7 +67,7 @@ export function countDead(db: Connection, { by, queue, limit }: DeadCountRequest
   }
   const most = [...kinds.values()].sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
   return most.slice(0, limit).map((kind) => {
-    const key = kind.key === "" && MAY_LACK.has(by) ? null : kind.key;
+    const key = deadKey(by, kind.key);
     return { key, count: kind.count, ...firstAndLast(db, by, { key, queues: kind.queues }) };
   });
 }
@@ -97,7 +87,7 @@ function firstAndLast(
     by === "queue"
       ? [`holdfast_done WHERE ${IS_DEAD}`, []]
       : [
-          `holdfast_unhappy INDEXED BY holdfast_dead_${by} WHERE ${IS_DEAD} AND ${COLUMNS[by]} IS ?`,
+          `holdfast_unhappy INDEXED BY holdfast_dead_${by} WHERE ${IS_DEAD} AND ${DEAD_COLUMNS[by]} IS ?`,
           [key],
         ];
   const end = (order: "ASC" | "DESC") => `

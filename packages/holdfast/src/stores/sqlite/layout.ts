@@ -54,6 +54,6 @@ function layoutOf(connection: Connection): Layout {
     connection
       .rows<[string, string]>(sql)
       .all()
-      .map(([name, how]): [string, string] => [`${what} ${name}`, how]);
+      .map(([name, how]): [string, string] => [`${what} ${name}`, how.replaceAll(/\s+/g, " ")]);
   return new Map([...columns, ...named("index", INDEXES), ...named("trigger", TRIGGERS)]);
 }
