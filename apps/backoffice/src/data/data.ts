@@ -66,20 +66,27 @@ export abstract class Data implements Rows {
   abstract ping(): Promise<void>;
   abstract close(): Promise<void>;
 
-  abstract find<Name extends TableName>(
-    table: Name,
-    where?: Where<Name>,
-    options?: FindOptions<Name>,
-  ): Promise<Row<Name>[]>;
-  abstract count<Name extends TableName>(table: Name, where?: Where<Name>): Promise<number>;
-  abstract add<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]): Promise<void>;
-  abstract put<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]): Promise<void>;
-  abstract change<Name extends TableName>(
-    table: Name,
-    where: Where<Name>,
-    values: Partial<Row<Name>>,
-  ): Promise<number>;
-  abstract remove<Name extends TableName>(table: Name, where: Where<Name>): Promise<number>;
+  /** Of statements that stand alone. */
+  protected abstract readonly rows: Rows;
+
+  find<Name extends TableName>(table: Name, where?: Where<Name>, options?: FindOptions<Name>) {
+    return this.rows.find(table, where, options);
+  }
+  count<Name extends TableName>(table: Name, where?: Where<Name>) {
+    return this.rows.count(table, where);
+  }
+  add<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]) {
+    return this.transaction((tx) => tx.add(table, rows));
+  }
+  put<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]) {
+    return this.transaction((tx) => tx.put(table, rows));
+  }
+  change<Name extends TableName>(table: Name, where: Where<Name>, values: Partial<Row<Name>>) {
+    return this.transaction((tx) => tx.change(table, where, values));
+  }
+  remove<Name extends TableName>(table: Name, where: Where<Name>) {
+    return this.transaction((tx) => tx.remove(table, where));
+  }
 }
 
 /** A row with the same key, or the same unique column, is there already. */

@@ -11,7 +11,7 @@ import {
   type Where,
 } from "./data.ts";
 import { readRow } from "./sql-rows.ts";
-import { columnsOf, specOf, TABLE_NAMES, type NewRow, type Row, type TableName } from "./tables.ts";
+import { columnsOf, specOf, TABLE_NAMES, type TableName } from "./tables.ts";
 
 const DUPLICATE_KEY = 11_000;
 const SELECT_MS = 10_000;
@@ -21,14 +21,14 @@ export class MongodbData extends Data {
   readonly kind = "mongodb";
   readonly #client: MongoClient;
   readonly #db: Db;
-  readonly #rows: Rows;
+  protected readonly rows: Rows;
   #hasTransactions = false;
 
   constructor(url: string) {
     super();
     this.#client = new MongoClient(url, { serverSelectionTimeoutMS: SELECT_MS });
     this.#db = this.#client.db();
-    this.#rows = mongodbRows(this.#db, undefined);
+    this.rows = mongodbRows(this.#db, undefined);
   }
 
   /** Known once `migrate` or `ping` has asked. */
@@ -66,25 +66,6 @@ export class MongodbData extends Data {
 
   close(): Promise<void> {
     return this.#client.close();
-  }
-
-  find<Name extends TableName>(table: Name, where?: Where<Name>, options?: FindOptions<Name>) {
-    return this.#rows.find(table, where, options);
-  }
-  count<Name extends TableName>(table: Name, where?: Where<Name>) {
-    return this.#rows.count(table, where);
-  }
-  add<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]) {
-    return this.transaction((tx) => tx.add(table, rows));
-  }
-  put<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]) {
-    return this.transaction((tx) => tx.put(table, rows));
-  }
-  change<Name extends TableName>(table: Name, where: Where<Name>, values: Partial<Row<Name>>) {
-    return this.#rows.change(table, where, values);
-  }
-  remove<Name extends TableName>(table: Name, where: Where<Name>) {
-    return this.#rows.remove(table, where);
   }
 }
 

@@ -1,9 +1,9 @@
 /** Business data in PostgreSQL: a pool, and a client of its own for each transaction. */
 import pg from "pg";
-import { Data, type FindOptions, type ImportPlace, type Transaction, type Where } from "./data.ts";
+import { Data, type ImportPlace, type Transaction } from "./data.ts";
 import { sqlRows, type SqlSession } from "./sql-rows.ts";
 import { indexesSql, missingColumnsSql, tableSql, type SqlSchema } from "./sql-schema.ts";
-import { TABLE_NAMES, type NewRow, type Row, type TableName } from "./tables.ts";
+import { TABLE_NAMES } from "./tables.ts";
 
 /**
  * Named in every statement: a user called like the schema of the jobs would find tables of Holdfast under our names,
@@ -23,7 +23,7 @@ export class PostgresData extends Data {
   readonly kind = "postgres";
   readonly hasTransactions = true;
   readonly #pool: pg.Pool;
-  readonly #rows: ReturnType<typeof sqlRows>;
+  protected readonly rows: ReturnType<typeof sqlRows>;
 
   constructor(url: string) {
     super();
@@ -32,7 +32,7 @@ export class PostgresData extends Data {
     });
     // An idle connection that ends is replaced; without a listener it would end the process.
     this.#pool.on("error", () => {});
-    this.#rows = sqlRows(sessionOf(this.#pool));
+    this.rows = sqlRows(sessionOf(this.#pool));
   }
 
   async migrate(): Promise<void> {
@@ -65,25 +65,6 @@ export class PostgresData extends Data {
 
   async close(): Promise<void> {
     if (!this.#pool.ended) await this.#pool.end();
-  }
-
-  find<Name extends TableName>(table: Name, where?: Where<Name>, options?: FindOptions<Name>) {
-    return this.#rows.find(table, where, options);
-  }
-  count<Name extends TableName>(table: Name, where?: Where<Name>) {
-    return this.#rows.count(table, where);
-  }
-  add<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]) {
-    return this.transaction((tx) => tx.add(table, rows));
-  }
-  put<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]) {
-    return this.transaction((tx) => tx.put(table, rows));
-  }
-  change<Name extends TableName>(table: Name, where: Where<Name>, values: Partial<Row<Name>>) {
-    return this.#rows.change(table, where, values);
-  }
-  remove<Name extends TableName>(table: Name, where: Where<Name>) {
-    return this.#rows.remove(table, where);
   }
 
   async #inTransaction<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {

@@ -3,10 +3,10 @@
  * stand alone, one for transactions, which take turns.
  */
 import { DatabaseSync } from "node:sqlite";
-import { Data, type FindOptions, type ImportPlace, type Transaction, type Where } from "./data.ts";
+import { Data, type ImportPlace, type Transaction } from "./data.ts";
 import { sqlRows, type SqlSession } from "./sql-rows.ts";
 import { indexesSql, missingColumnsSql, tableSql, type SqlSchema } from "./sql-schema.ts";
-import { TABLE_NAMES, type NewRow, type Row, type TableName } from "./tables.ts";
+import { TABLE_NAMES } from "./tables.ts";
 import { Turns } from "./turns.ts";
 
 const SCHEMA: SqlSchema = {
@@ -25,7 +25,7 @@ export class SqliteData extends Data {
   readonly #db: DatabaseSync;
   readonly #transactions: DatabaseSync;
   readonly #turns = new Turns();
-  readonly #rows: ReturnType<typeof sqlRows>;
+  protected readonly rows: ReturnType<typeof sqlRows>;
 
   constructor(file: string) {
     super();
@@ -33,7 +33,7 @@ export class SqliteData extends Data {
     this.#db = opened(file);
     // In memory each connection would have a database of its own.
     this.#transactions = file === ":memory:" ? this.#db : opened(file);
-    this.#rows = sqlRows(sessionOf(this.#db));
+    this.rows = sqlRows(sessionOf(this.#db));
   }
 
   async migrate(): Promise<void> {
@@ -66,25 +66,6 @@ export class SqliteData extends Data {
       if (this.#db.isOpen) this.#db.close();
       if (this.#transactions.isOpen) this.#transactions.close();
     });
-  }
-
-  find<Name extends TableName>(table: Name, where?: Where<Name>, options?: FindOptions<Name>) {
-    return this.#rows.find(table, where, options);
-  }
-  count<Name extends TableName>(table: Name, where?: Where<Name>) {
-    return this.#rows.count(table, where);
-  }
-  add<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]) {
-    return this.transaction((tx) => tx.add(table, rows));
-  }
-  put<Name extends TableName>(table: Name, rows: readonly NewRow<Name>[]) {
-    return this.transaction((tx) => tx.put(table, rows));
-  }
-  change<Name extends TableName>(table: Name, where: Where<Name>, values: Partial<Row<Name>>) {
-    return this.transaction((tx) => tx.change(table, where, values));
-  }
-  remove<Name extends TableName>(table: Name, where: Where<Name>) {
-    return this.transaction((tx) => tx.remove(table, where));
   }
 
   #inTurn<Result>(work: (db: DatabaseSync) => Promise<Result>): Promise<Result> {
