@@ -24,31 +24,14 @@ import {
 import { viewOf, type ImportsPage, type ImportView } from "./import-view.ts";
 import { Manifest, type ManifestEntry } from "./manifest/manifest.ts";
 import { checkOptions, nearestName } from "./option-checks.ts";
+import {
+  SUBMIT,
+  type ImportReceipt,
+  type SubmitFileOptions,
+  type SubmitOptions,
+} from "./submit-options.ts";
 import type { RowError } from "./targets/target.ts";
 import { Turns } from "./turns.ts";
-
-export interface SubmitOptions {
-  /** Reads, validates and counts; writes nothing. */
-  readonly dryRun?: boolean | undefined;
-  /** Instead of what the manifest says. */
-  readonly type?: string | undefined;
-  readonly sheetName?: string | undefined;
-  readonly headerRow?: number | undefined;
-}
-
-export interface SubmitFileOptions extends SubmitOptions {
-  /** As the manifest knows it. Default: the file's own name. */
-  readonly fileName?: string | undefined;
-}
-
-export interface ImportReceipt {
-  readonly id: string;
-  /** `import.xlsx.customers`. */
-  readonly jobType: string;
-  readonly type: string;
-  readonly file: string;
-  readonly dryRun: boolean;
-}
 
 const SWEEP_MS = 3_600_000;
 /** Each look opens a file in a thread of its own. */
@@ -58,7 +41,6 @@ const LOOKS_AT_ONCE = 2;
  * be told otherwise, after half a minute, to try again with a file that nothing is wrong with.
  */
 const LOOK_WITHIN_MS = 8_000;
-const SUBMIT = ["dryRun", "type", "sheetName", "headerRow"];
 const OWN = Symbol.for("holdfast.imports");
 
 export class Imports {

@@ -2,7 +2,8 @@
 export { openImports } from "./open-imports.ts";
 export { checkImport, type CheckOptions } from "./check-import.ts";
 export { importsOf } from "./imports.ts";
-export type { Imports, ImportReceipt, SubmitFileOptions, SubmitOptions } from "./imports.ts";
+export type { Imports } from "./imports.ts";
+export type { ImportReceipt, SubmitFileOptions, SubmitOptions } from "./submit-options.ts";
 export type { ImportsPage, ImportView } from "./import-view.ts";
 export type { ImportsOptions } from "./imports-options.ts";
 export {

@@ -8,7 +8,8 @@ import type { ReadableStream as WebStream } from "node:stream/web";
 import { HttpError, Reply, route, z, type Call, type Caller, type Mount } from "@holdfast/server";
 import { DuplicateJobError } from "holdfast";
 import { ImportRejectedError } from "../errors.ts";
-import type { Imports, ImportReceipt } from "../imports.ts";
+import type { Imports } from "../imports.ts";
+import type { ImportReceipt } from "../submit-options.ts";
 import type { ImportView } from "../import-view.ts";
 import { SheetError } from "../read/sheet.ts";
 
