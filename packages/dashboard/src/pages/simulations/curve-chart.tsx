@@ -23,19 +23,20 @@ export function CurveChart({ simulation }: { simulation: Simulation }) {
 function Drawn({ simulation, curve }: { simulation: Simulation; curve: Curve }) {
   const { start, segments, segmentMs } = simulation;
   const size = Math.max(1, Math.ceil(segments / PARTS));
-  // A part that has not begun has no actual number yet: none is not zero.
-  const begun = Math.floor((useNow() - Date.parse(start)) / (size * segmentMs));
+  // A part that is not over has no number to hold against its plan yet: the line would fall for no reason. Only the
+  // first one is shown as it fills.
+  const over = Math.max(1, Math.floor((useNow() - Date.parse(start)) / (size * segmentMs)));
   const { at, series } = useMemo(() => {
     const times = curve.planned.map((_, place) => Date.parse(start) + place * size * segmentMs);
     const drawn: ChartSeries[] = [
       { name: "planned", tone: "c1", isDashed: true, values: curve.planned },
       {
         ...{ name: "actual", tone: "c2" },
-        values: curve.actual.map((value, place) => (place > begun && value === 0 ? null : value)),
+        values: curve.actual.map((value, place) => (place < over ? value : null)),
       },
     ];
     return { at: times, series: drawn };
-  }, [curve, start, size, segmentMs, begun]);
+  }, [curve, start, size, segmentMs, over]);
   return (
     <Chart
       title="Does it keep to its plan?"
