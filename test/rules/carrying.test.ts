@@ -51,6 +51,24 @@ describe.each(EVERY_STORE)("the carrier of an operation on %s", { timeout: 120_0
       });
     };
 
+  /** A process that is killed once it has retried jobs, before it could write that down. */
+  function dyingAfterRevival() {
+    const carrier = mailing({
+      link: (store) =>
+        new Proxy(store, {
+          get: (target, member) =>
+            member === "revive"
+              ? async (...call: Parameters<Store["revive"]>) => {
+                  await store.revive(...call);
+                  carrier.kill();
+                  throw new Error("a dead process does not hear of this");
+                }
+              : (Reflect.get(target, member) as unknown),
+        }),
+    });
+    return carrier;
+  }
+
   async function actions(hf: Holdfast): Promise<string[]> {
     const { entries } = await hf.ledger({ kind: "audit" });
     return entries.map(({ body }) => (body as { action: string }).action).toReversed();
@@ -136,24 +154,55 @@ describe.each(EVERY_STORE)("the carrier of an operation on %s", { timeout: 120_0
     expect(done).toBe(3 - ((await hf.counts())["mail"]?.dead ?? 0));
   });
 
+  it("one that is paused during its last step and goes on then ends", async () => {
+    const hf = await withDead(3);
+    isBroken = false;
+    const replay = await (await hf.deadLetters.plan()).start();
+    let hasPaused = false;
+    const link = onSwap(async (swaps, swap) => {
+      const isStep = swaps.some(({ value }) => /"step":\{/.test(value ?? ""));
+      const result = await swap();
+      if (isStep && !hasPaused) {
+        hasPaused = true;
+        await replay.pause();
+      }
+      return result;
+    });
+    await mailing({ link }).hf.work();
+    await world.advance(3_000);
+    expect(await hf.operations.get(replay.id)).toMatchObject({ state: "paused", done: 3 });
+    await replay.resume();
+    for (let turn = 0; (await hf.operations.get(replay.id)).state !== "finished"; turn += 1) {
+      if (turn > 60) throw new Error("it does not end");
+      await world.advance(1_000);
+    }
+    expect(await hf.operations.get(replay.id)).toMatchObject({ done: 3, succeeded: 3 });
+  });
+
+  it("jobs that a dead carrier retried count as done, also if they are gone since", async () => {
+    const hf = await withDead(3);
+    isBroken = false;
+    await hf.queues.set("mail", { keep: { succeeded: { maxCount: 0 } } });
+    const { id } = await (await hf.deadLetters.plan()).start();
+    await dyingAfterRevival().hf.work({ queues: ["elsewhere"] });
+    for (let turn = 0; (await hf.counts())["mail"]?.dead !== 0; turn += 1) {
+      if (turn > 20) throw new Error("nothing is replayed");
+      await world.advance(500);
+    }
+    await mailing().hf.work();
+    for (let turn = 0; (await hf.operations.get(id)).state !== "finished"; turn += 1) {
+      if (turn > 60) throw new Error("it does not end");
+      await world.advance(1_000);
+    }
+    expect((await hf.jobs({ queue: "mail" })).jobs).toEqual([]);
+    expect(await hf.operations.get(id)).toMatchObject({ done: 3, missing: 0, succeeded: 3 });
+  });
+
   it("failures of a job whose carrier died before it marked them are resolved by the next", async () => {
     const hf = await withDead(3);
     isBroken = false;
     const { id } = await (await hf.deadLetters.plan()).start({ by: "ops", reason: "mended" });
-    const carrier = mailing({
-      link: (store) =>
-        new Proxy(store, {
-          get: (target, member) =>
-            member === "revive"
-              ? async (...call: Parameters<Store["revive"]>) => {
-                  await store.revive(...call);
-                  carrier.kill();
-                  throw new Error("a dead process does not hear of this");
-                }
-              : (Reflect.get(target, member) as unknown),
-        }),
-    });
-    await carrier.hf.work({ queues: ["elsewhere"] });
+    await dyingAfterRevival().hf.work({ queues: ["elsewhere"] });
     for (let turn = 0; (await hf.counts())["mail"]?.dead !== 0; turn += 1) {
       if (turn > 20) throw new Error("nothing is replayed");
       await world.advance(500);

@@ -11,12 +11,19 @@ export function operationsConserve({ book, complain }: Court): Watcher {
   const name = "an operation touches each job once, and counts it";
   /** By operation: the jobs that a retry of it revived. */
   const revived = new Map<string, Set<string>>();
+  /** By operation: how many jobs were in steps that another turn repeated. */
+  const repeated = new Map<string, number>();
   return {
     swapped({ key, value }) {
       if (!key.startsWith(OPERATIONS)) return;
       const id = key.slice(OPERATIONS.length);
-      if (value === null) book.operations.delete(id);
-      else book.operations.set(id, JSON.parse(value) as OperationRecord);
+      const before = book.operations.get(id);
+      if (value === null) return void book.operations.delete(id);
+      const operation = JSON.parse(value) as OperationRecord;
+      book.operations.set(id, operation);
+      const { step, carrier } = operation;
+      const isClaim = carrier !== null && carrier.until !== before?.carrier?.until;
+      if (isClaim && step) repeated.set(id, (repeated.get(id) ?? 0) + step.to - step.from);
     },
     operated(id, { verb }, result, by) {
       const operation = /\(operation ([^)]+)\)$/.exec(by ?? "")?.[1];
@@ -37,7 +44,8 @@ export function operationsConserve({ book, complain }: Court): Watcher {
         const touched = revived.get(id)?.size ?? 0;
         // A step whose process died, of an operation that a person stopped then, is not counted.
         const unknown = step === null ? 0 : step.to - step.from;
-        if (touched < done || touched > done + unknown) {
+        // A job of a repeated step that is gone counts as retried. Another may have removed it instead.
+        if (touched < done - (repeated.get(id) ?? 0) || touched > done + unknown) {
           complain(name, `operation ${id} is ${state} with ${done} done, it revived ${touched}`);
         }
       }

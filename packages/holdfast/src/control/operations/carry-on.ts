@@ -121,7 +121,8 @@ async function carryOn(host: ExtensionHost, id: string, carrier: string): Promis
     // What a process began and did not write down is repeated as it was begun.
     const { step: begun, next } = operation;
     const size = begun?.from === next ? begun.to - next : most;
-    if (size === 0) return (await watched(host, current)) !== null;
+    // One that was paused during its last step has nothing left to do but to end.
+    if (size === 0 && next < operation.count) return (await watched(host, current)) !== null;
     current = await step(host, current, { size, isStale });
     if (host.runtime.monotonic() >= until) break;
   }
@@ -176,7 +177,8 @@ async function step(
   );
   const jobs = await host.jobs.get(refs);
   const isRepeat = operation.step?.from === next && operation.step.to === next + refs.length;
-  const gone = isRepeat ? (operation.step?.gone ?? 0) : jobs.filter(isGone).length;
+  const goneNow = jobs.filter(isGone).length;
+  const gone = isRepeat ? (operation.step?.gone ?? 0) : goneNow;
   const begun = { ...operation, step: { from: next, to: next + refs.length, gone } };
   const claimed = await writeOperation(host.records, begun, version);
   if (claimed === null) return null;
@@ -184,11 +186,10 @@ async function step(
   if (results === null) return null;
   const counts = { done: 0, refused: 0, missing: 0 };
   for (const result of results) counts[result] += 1;
-  if (operation.action === "remove") {
-    // What this step removed before its process died looks as if it had never been there.
-    counts.done += counts.missing - gone;
-    counts.missing = gone;
-  }
+  // What was there when the step began and is gone now was dealt with by a process that died in it: removed, or
+  // retried and deleted once it had succeeded.
+  counts.done += goneNow - gone;
+  counts.missing -= goneNow - gone;
   const after: OperationRecord = {
     ...begun,
     next: next + refs.length,
