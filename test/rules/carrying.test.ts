@@ -179,6 +179,22 @@ describe.each(EVERY_STORE)("the carrier of an operation on %s", { timeout: 120_0
     expect(await hf.operations.get(replay.id)).toMatchObject({ done: 3, succeeded: 3 });
   });
 
+  it("a job that a dead carrier retried, and a person cancelled since, stays cancelled", async () => {
+    const hf = await withDead(1);
+    const { id } = await (await hf.deadLetters.plan()).start();
+    await dyingAfterRevival().hf.work({ queues: ["elsewhere"] });
+    for (let turn = 0; (await hf.counts())["mail"]?.dead !== 0; turn += 1) {
+      if (turn > 20) throw new Error("nothing is replayed");
+      await world.advance(500);
+    }
+    const { jobs } = await hf.jobs({ queue: "mail" });
+    await hf.cancel(jobs[0]?.id ?? "", { by: "ops", reason: "not this one" });
+    await mailing().hf.work();
+    await world.advance(20_000);
+    expect((await hf.job(jobs[0]?.id ?? ""))?.status).toBe("cancelled");
+    expect(await hf.operations.get(id)).toMatchObject({ done: 1, missing: 0 });
+  });
+
   it("jobs that a dead carrier retried count as done, also if they are gone since", async () => {
     const hf = await withDead(3);
     isBroken = false;

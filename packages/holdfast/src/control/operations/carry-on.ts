@@ -123,7 +123,7 @@ async function carryOn(host: ExtensionHost, id: string, carrier: string): Promis
     const size = begun?.from === next ? begun.to - next : most;
     // One that was paused during its last step has nothing left to do but to end.
     if (size === 0 && next < operation.count) return (await watched(host, current)) !== null;
-    current = await step(host, current, { size, isStale });
+    current = await step(host, current, { size, now, isStale });
     if (host.runtime.monotonic() >= until) break;
   }
   return true;
@@ -168,8 +168,9 @@ async function claim(
 async function step(
   host: ExtensionHost,
   { operation, version }: Versioned,
-  { size, isStale }: { readonly size: number; readonly isStale: () => boolean },
+  turn: { readonly size: number; readonly now: number; readonly isStale: () => boolean },
 ): Promise<Versioned | null> {
+  const { size, isStale } = turn;
   const { next, id } = operation;
   const refs = (await readChunk(host.records, id, Math.floor(next / CHUNK))).slice(
     next % CHUNK,
@@ -179,10 +180,12 @@ async function step(
   const isRepeat = operation.step?.from === next && operation.step.to === next + refs.length;
   const goneNow = jobs.filter(isGone).length;
   const gone = isRepeat ? (operation.step?.gone ?? 0) : goneNow;
-  const begun = { ...operation, step: { from: next, to: next + refs.length, gone } };
+  const at = isRepeat ? operation.step?.at : turn.now;
+  const begun = { ...operation, step: { from: next, to: next + refs.length, gone, at } };
   const claimed = await writeOperation(host.records, begun, version);
   if (claimed === null) return null;
-  const results = await apply(host, operation, { refs, jobs, isStale });
+  const since = (isRepeat ? at : undefined) ?? Infinity;
+  const results = await apply(host, operation, { refs, jobs, since, isStale });
   if (results === null) return null;
   const counts = { done: 0, refused: 0, missing: 0 };
   for (const result of results) counts[result] += 1;
@@ -199,8 +202,8 @@ async function step(
     step: null,
   };
   const isLast = after.next >= after.count || refs.length === 0;
-  const now = await host.jobs.now();
-  const written: OperationRecord = isLast ? ended(after, now) : after;
+  const endedAt = await host.jobs.now();
+  const written: OperationRecord = isLast ? ended(after, endedAt) : after;
   const done = await writeOperation(host.records, written, claimed.version);
   if (done === null) await countBeside(host, after);
   else if (isLast && written.state === "finished") await tell(host, done);
@@ -230,10 +233,12 @@ async function apply(
   step: {
     readonly refs: readonly IdRef[];
     readonly jobs: readonly (StoredJob | "pruned" | null)[];
+    /** Of a step that is repeated: when it was begun. */
+    readonly since: number;
     readonly isStale: () => boolean;
   },
 ): Promise<Result[] | null> {
-  const { refs, jobs, isStale } = step;
+  const { refs, jobs, since, isStale } = step;
   const { by, reason } = operation;
   const mark = operationMark(operation);
   const results = new Map<string, Result>();
@@ -245,6 +250,9 @@ async function apply(
     else if (operation.action === "retry" && job.by === mark) {
       results.set(id, "done");
       retriedBefore.push(job);
+    } else if (operation.action === "retry" && job.updatedAt > since) {
+      // It was retried before, and a person has changed it since: theirs is the last word.
+      results.set(id, "done");
     } else waiting.push(job);
   });
   // Its process may have died before it marked their failures.

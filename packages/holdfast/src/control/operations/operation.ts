@@ -52,10 +52,19 @@ export interface OperationRecord {
   readonly carrier: { readonly id: string; readonly until: number } | null;
   /** False: it is over, and the log and the ledger may not say so yet. */
   readonly told?: boolean;
-  /** The step that was begun: which ids were gone before it. */
-  readonly step: { readonly from: number; readonly to: number; readonly gone: number } | null;
+  /** The step that was begun, for whoever must repeat it. */
+  readonly step: BegunStep | null;
   /** Of an erasure. */
   readonly erase?: EraseState;
+}
+
+export interface BegunStep {
+  readonly from: number;
+  readonly to: number;
+  /** How many of its ids were gone before it. */
+  readonly gone: number;
+  /** When it was first begun. Absent: by a version that did not note it. */
+  readonly at?: number | undefined;
 }
 
 /** How far an erasure is, and what it has removed. */
