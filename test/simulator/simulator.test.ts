@@ -105,11 +105,11 @@ describe("a seed is a history", () => {
     async (context) => {
       onlyInFull(context);
       const counts = new Map<string, number>();
-      for (let seed = 1; seed <= 20; seed += 1) {
+      for (let seed = 11; seed <= 30; seed += 1) {
         const report = await runSimulation({ seed, steps: STEPS, isUnderControl: true });
         for (const [what, count] of report.counts)
           counts.set(what, (counts.get(what) ?? 0) + count);
-        if (seed > 1) continue;
+        if (seed > 11) continue;
         const again = await runSimulation({ seed, steps: STEPS, isUnderControl: true });
         expect(again).toEqual(report);
       }

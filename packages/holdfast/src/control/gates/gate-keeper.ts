@@ -278,10 +278,10 @@ export class GateKeeper {
     return this.#note(attempt, used);
   }
 
-  #holdLine(meter: Meter, { queue, group }: AttemptView): Promise<void> {
+  #holdLine(meter: Meter, { queue, group, fence }: AttemptView): Promise<void> {
     const reason = `gate ${meter.gate.name} holds it back: ${REASON[meter.heldBy ?? "rate"]}`;
     const line = { queue, group: group ?? "", owner: ownerOf(meter.gate) };
-    return meter.holdLine(queue, (forMs) => {
+    return meter.holdLine({ queue, fence }, (forMs) => {
       const held = this.#host.lines.hold([{ ...line, hold: { forMs, reason, by: null } }]);
       const before = this.#holding.get(queue);
       const all = Promise.allSettled([before, held]).then(() => {

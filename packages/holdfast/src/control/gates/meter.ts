@@ -49,6 +49,13 @@ export interface Wanted {
   readonly isCall: boolean;
 }
 
+interface HeldLine {
+  readonly until: number;
+  /** Of the job for which it was held. */
+  readonly fence: number;
+  readonly done: Promise<void>;
+}
+
 export class Meter {
   readonly cell: GateCell;
   /** Null: of the whole gate. */
@@ -65,7 +72,7 @@ export class Meter {
   readonly #busy = new Set<string>();
   readonly #scouts = new Set<string>();
   /** By queue: the hold of its line. */
-  readonly #held = new Map<string, { readonly until: number; readonly done: Promise<void> }>();
+  readonly #held = new Map<string, HeldLine>();
   #sweeping: Timer | null = null;
   #isClosed = false;
   #failures = 0;
@@ -220,14 +227,21 @@ export class Meter {
     }
   }
 
-  /** Once for all jobs of a line that came together. */
-  async holdLine(queue: string, hold: (forMs: number) => Promise<void>): Promise<void> {
+  /**
+   * Once for all jobs of a line that came together. A job that was leased later came although the line was held:
+   * another process has put a shorter hold in its place, and this one is put there again. Without it the job would
+   * be leased and go back as fast as the store answers.
+   */
+  async holdLine(
+    { queue, fence }: { readonly queue: string; readonly fence: number },
+    hold: (forMs: number) => Promise<void>,
+  ): Promise<void> {
     const forMs = this.blockedMs;
     // Forced: the hold is there already, and has no end.
     if (forMs <= 0 || this.#heldBy === "forced") return;
     let held = this.#held.get(queue);
-    if (!held || held.until !== this.#blockedUntil) {
-      held = { until: this.#blockedUntil, done: hold(forMs) };
+    if (!held || held.until !== this.#blockedUntil || fence > held.fence) {
+      held = { until: this.#blockedUntil, fence, done: hold(forMs) };
       this.#held.set(queue, held);
       held.done.catch(() => this.#held.delete(queue));
     }
