@@ -21,7 +21,7 @@ import { checkPacingOptions, type CheckedOptions, type PacingOptions } from "./p
 import { followPause, queuesOf } from "./pause-holds.ts";
 import { PressureGauge } from "./pressure-gauge.ts";
 import { budgetsOf, countersOf, segmentsPage, sumUp } from "./report.ts";
-import { Rows } from "./rows.ts";
+import { followStatus, Rows } from "./rows.ts";
 import { runActivity } from "./run-activity.ts";
 import { runRecord } from "./run-record.ts";
 import { checkKnobs, mergeKnobs, type ScenarioKnobs } from "./scenario.ts";
@@ -99,7 +99,7 @@ export class Pacing {
         `there is a simulation "${made.id}" already, with another plan: choose another id`,
       );
     }
-    await this.#workshop.rows.write(made, NO_TOTALS, now);
+    await followStatus(this.#workshop, made, NO_TOTALS, now);
     await this.#audit("create simulation", made.id, why);
     return this.#view(made);
   }
@@ -313,7 +313,7 @@ export class Pacing {
   async #move(id: string, how: Move, why: WhyOptions): Promise<SimulationRecord> {
     const now = (await this.hf.storeTime()).getTime();
     const mark = crypto.randomUUID();
-    const { book, rows } = this.#workshop;
+    const { book } = this.#workshop;
     const before = await this.#find(id);
     const sim = await book.desk.update<SimulationRecord, SimulationRecord>(
       recordKeys.simulation(before.id),
@@ -323,7 +323,7 @@ export class Pacing {
       },
     );
     if (sim.mark === mark) await this.#audit(`${how} simulation`, sim.id, why);
-    await rows.write(sim, await sumUp(this.#workshop, sim), now);
+    await followStatus(this.#workshop, sim, await sumUp(this.#workshop, sim), now);
     return sim;
   }
 
