@@ -26,7 +26,14 @@ import { runActivity } from "./run-activity.ts";
 import { runRecord } from "./run-record.ts";
 import { checkKnobs, mergeKnobs, type ScenarioKnobs } from "./scenario.ts";
 import { NO_TOTALS } from "./segment-record.ts";
-import { move, paramsOf, STATUSES, type Move, type SimulationRecord } from "./simulation.ts";
+import {
+  isSameWork,
+  move,
+  paramsOf,
+  STATUSES,
+  type Move,
+  type SimulationRecord,
+} from "./simulation.ts";
 import { checkSimulation, type SimulationOptions } from "./simulation-options.ts";
 import { simulationView, type Metrics, type SimulationView } from "./simulation-view.ts";
 import { thinningEvents } from "./thinning-events.ts";
@@ -82,7 +89,7 @@ export class Pacing {
     return this.hf.work({ ...rest, queues });
   }
 
-  /** Plans a simulation; nothing happens before `start`. The same id and plan again: the same simulation. */
+  /** Plans a simulation; nothing happens before `start`. The same again, with its `start`: the same simulation. */
   async create(options: SimulationOptions, why: WhyOptions = {}): Promise<SimulationView> {
     const now = (await this.hf.storeTime()).getTime();
     const made = checkSimulation(options, { now, shards: this.shards });
@@ -92,11 +99,9 @@ export class Pacing {
       (record) => [record ?? made, record ?? made],
     );
     if (found.mark !== made.mark) {
-      const isSame =
-        options.start !== undefined && JSON.stringify(found.plan) === JSON.stringify(made.plan);
-      if (isSame) return this.#view(found);
+      if (options.start !== undefined && isSameWork(found, made)) return this.#view(found);
       throw new SimulationTakenError(
-        `there is a simulation "${made.id}" already, with another plan: choose another id`,
+        `there is a simulation "${made.id}" already, with another plan or scenario: choose another id`,
       );
     }
     await followStatus(this.#workshop, made, NO_TOTALS, now);
