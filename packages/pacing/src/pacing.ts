@@ -363,7 +363,9 @@ export class Pacing {
     const types: readonly string[] = [jobs.record.type, jobs.activity.type];
     this.hf.on("failed", ({ type, id, group, queue, attempt, failure, willRetry }) => {
       if (!types.includes(type)) return;
-      const { category, message } = failure;
+      const { category } = failure;
+      // What the other side's client threw may hold the token of the call.
+      const message = this.hf.tools.redact.text(failure.message);
       logger.warn("hubspot op failed", {
         ...{ simulation: group, type, queue, jobId: id, attempt, category, message, willRetry },
       });
