@@ -31,6 +31,21 @@ describe("the CRM of the back office", () => {
     }
   });
 
+  it("works on the shards of simulations that it is told to, and refuses one that is none", async () => {
+    const shards = { SIMCRM_QUEUE_SHARDS: "3" };
+    expect(() => readEnv({ ...shards, SIMCRM_SHARD_INDEX: "3" })).toThrow("from 0 to 2");
+    const office = await Office.open({ ...shards, SIMCRM_SHARD_INDEX: "1" });
+    try {
+      const [worker] = await office.hf.workers.list();
+      const queues = JSON.stringify(worker);
+      expect(queues).toContain("simulation-jobs:1");
+      expect(queues).toContain("simulation-control");
+      expect(queues).not.toMatch(/simulation-jobs:[02]/);
+    } finally {
+      await office.close();
+    }
+  });
+
   it.each([
     ["together", false],
     ["apart", true],

@@ -64,8 +64,7 @@ export class Pacing {
     const { jobs } = this.#workshop;
     if (create) hf.handle(jobs.record, runRecord(this.#workshop, create));
     if (act) hf.handle(jobs.activity, runActivity(this.#workshop, act));
-    const all = Array.from({ length: this.shards }, (_, shard) => primaryQueue(shard));
-    hf.tools.setPlaces(jobs.record.type, all);
+    hf.tools.setPlaces(jobs.record.type, this.#options.workShards.map(primaryQueue));
     hf.tools.setPlaces(jobs.activity.type, SECONDARY_QUEUES);
     hf.handle(jobs.expand, runExpansion(this.#workshop));
     hf.handle(jobs.watch, runWatch(this.#workshop));
