@@ -102,6 +102,9 @@ describe("callers of the back office", () => {
     const job = await office.post("staff", "/api/v1/jobs", payload);
     expect(job.status).toBe(422);
     expect(JSON.stringify(job.body)).toContain("periodStart");
+    const nul = { transactionId: "a\0b", date: "2026-02-01", amount: 1, category: "x" };
+    expect(await post("transactions", nul)).toEqual([422, ["transactionId"]]);
+    expect((await office.get("staff", "/api/companies/%00/members")).status).toBe(404);
     const broken = await fetch(`${office.url}/api/auth/login`, {
       ...{ method: "POST", body: "{", headers: { "content-type": "application/json" } },
     });
@@ -135,6 +138,10 @@ describe("callers of the back office", () => {
     expect((await asked({ "sec-fetch-site": "same-origin" })).status).toBe(202);
     expect((await asked({ "sec-fetch-site": "cross-site" })).status).toBe(403);
     expect((await office.ask("GET", "/api/v1/overview", { headers: { cookie } })).status).toBe(200);
+    for (const odd of [{ toString: 1 }, ["x"], "a\0b", 7, null]) {
+      const body = { email: odd, password: odd };
+      expect((await office.ask("POST", "/login", { body })).status).toBe(401);
+    }
     const refused = new URLSearchParams({ email: "<b>@x.example", password: "x" });
     const again = await fetch(`${office.url}/login`, { method: "POST", body: refused });
     expect([again.status, (await again.text()).includes("<b>")]).toEqual([401, false]);

@@ -1,5 +1,9 @@
 /** What the environment may say of the CRM: cycles, a double instead of HubSpot, and values that cannot be. */
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readEnv } from "../../apps/backoffice/src/config/settings.ts";
 import { sharesDatabase } from "../../apps/backoffice/src/crm/shares-database.ts";
@@ -26,6 +30,69 @@ describe("the CRM of the back office", () => {
       await crm.close();
     }
   });
+
+  it("works on the shards of simulations that it is told to, and refuses one that is none", async () => {
+    const shards = { SIMCRM_QUEUE_SHARDS: "3" };
+    expect(() => readEnv({ ...shards, SIMCRM_SHARD_INDEX: "3" })).toThrow("from 0 to 2");
+    const office = await Office.open({ ...shards, SIMCRM_SHARD_INDEX: "1" });
+    try {
+      const [worker] = await office.hf.workers.list();
+      const queues = JSON.stringify(worker);
+      expect(queues).toContain("simulation-jobs:1");
+      expect(queues).toContain("simulation-control");
+      expect(queues).not.toMatch(/simulation-jobs:[02]/);
+    } finally {
+      await office.close();
+    }
+  });
+
+  it.each([
+    ["together", false],
+    ["apart", true],
+  ])(
+    "equals a member who changed during a resync or another change, jobs and data %s",
+    async (_, isApart) => {
+      const folder = mkdtempSync(join(tmpdir(), "holdfast-apart-"));
+      const jobs = { HOLDFAST_URL: `sqlite:${join(folder, "jobs.db")}` };
+      const crm = await CrmOffice.open(isApart ? jobs : {});
+      try {
+        const { office } = crm;
+        const { data } = office;
+        const { memberId, crm: first } = await crm.join("meanwhile@crm.example");
+        expect(await crm.ends(first)).toEqual(["succeeded", "succeeded"]);
+        const find = data.find.bind(data);
+        data.find = (async (table: "companies", ...rest: []) => {
+          const rows = await find(table, ...rest);
+          if (table !== "companies" || rest.length > 0) return rows;
+          data.find = find;
+          expect((await crm.edit(memberId, { tier: "plus" })).status).toBe(200);
+          return rows;
+        }) as typeof data.find;
+        expect((await office.post("admin", "/api/crm/resync")).status).toBe(202);
+        const idle = async () => {
+          const { pending, processing, failed } = (await office.get("staff", "/api/crm/stats"))
+            .body;
+          return pending + processing + failed;
+        };
+        await expect.poll(idle, WAIT).toBe(0);
+        await crm.isInStep();
+        const transaction = data.transaction.bind(data);
+        data.transaction = async (work) => {
+          data.transaction = transaction;
+          const done = await transaction(work);
+          expect((await crm.edit(memberId, { tier: "premium" })).status).toBe(200);
+          return done;
+        };
+        expect((await crm.edit(memberId, { tier: "basic" })).status).toBe(200);
+        await expect.poll(idle, WAIT).toBe(0);
+        expect(await data.find("members", { id: memberId })).toMatchObject([{ tier: "premium" }]);
+        await crm.isInStep();
+      } finally {
+        await crm.close();
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  );
 
   it("is a double in the process without a token, and system 4's table is there to read", async () => {
     const office = await Office.open();

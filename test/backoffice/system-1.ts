@@ -88,6 +88,17 @@ export function systemOne(env: () => Promise<Env>): void {
     expect(april).toMatchObject(again);
   });
 
+  it("recalculates whole months, also when a booking of the month is outside of the period", async () => {
+    const period = { periodStart: "2026-06-10", periodEnd: "2026-06-20" };
+    expect(await result(company("recalc"), period)).toMatchObject({ months: 1 });
+    const body = { transactionId: "X-9", date: "2026-06-25", amount: 4.5, category: "sales" };
+    expect((await office.post("staff", company("transactions"), body)).status).toBe(201);
+    expect(await result(company("recalc"), period)).toMatchObject({ months: 1 });
+    const [june] = await office.data.find("snapshots", { companyId: NORTHWIND, month: "2026-06" });
+    const [wanted] = monthTotals((await books()).filter(({ date }) => date.startsWith("2026-06")));
+    expect(june).toMatchObject({ ...wanted });
+  });
+
   it("finds insights by its rules, notifies staff into the outbox, and pings", async () => {
     const found = await result(company("insights"));
     expect(found).toMatchObject({ provider: "rules" });

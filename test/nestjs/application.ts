@@ -128,7 +128,8 @@ class Printed implements LoggerService {
   #add =
     (level: string) =>
     (message: unknown, ...rest: unknown[]) => {
-      this.lines.push(`${level} [${String(rest.at(-1))}] ${String(message)}`);
+      const stack = rest.slice(0, -1).join(" ");
+      this.lines.push(`${level} [${String(rest.at(-1))}] ${String(message)} ${stack}`);
     };
   log = this.#add("log");
   error = this.#add("error");
@@ -156,6 +157,9 @@ describe("the life of an application", () => {
     expect(of("warn", `Job ${bad.id} failed in attempt 1`)).toContain("no paper");
     expect(of("error", `Job ${bad.id} of type invoice.write is dead`)).toContain("no paper");
     expect(of("log", "[Holdfast] Working on ")).toContain("invoices");
+    const threw = of("error", 'threw when told "succeeded"');
+    expect(threw).toContain("a listener that throws harms no job");
+    expect(threw).not.toContain("abc.def");
   });
 
   it("starts after every onModuleInit, and stops its worker before what handlers need", async () => {

@@ -89,7 +89,7 @@ export class Parcels {
 
   @OnJob("succeeded")
   async loud() {
-    throw new Error("a listener that throws harms no job");
+    throw new Error("a listener that throws harms no job: Bearer abc.def");
   }
 }
 

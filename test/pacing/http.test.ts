@@ -125,6 +125,16 @@ describe("simulations over HTTP", () => {
     expect(json).toMatchObject({ circuit: { "pacing:outbound": "closed" } });
   });
 
+  it("are all counted, also behind a page of others that have ended", async () => {
+    for (let number = 0; number < 205; number += 1) {
+      const id = `old-${String(number).padStart(3, "0")}`;
+      await pacing.create({ id, records: 0, start: new Date(t.now()), durationMs: HOUR });
+    }
+    const { text } = await call("GET", "/metrics");
+    expect(text).toContain("holdfast_simulations_running 1");
+    expect(text).toContain('holdfast_simulation_records{simulation="seen",state="planned"} 5');
+  });
+
   it("are answered from the ledger's row where the store has none, and replays are limited", async () => {
     await t.hf.records.swap([
       {

@@ -138,6 +138,30 @@ it("a simulation waits for a record that was noted by a worker that was killed t
   });
 });
 
+it.each(["abort", "pause"] as const)(
+  "upkeep that looked before a simulation was told to %s does not write its row back",
+  async (how) => {
+    const { hf, pacing, run, begin } = made();
+    await begin("told", 20);
+    await run(MINUTE);
+    const { ledgerRecords } = hf.tools;
+    const read = ledgerRecords.read.bind(ledgerRecords);
+    let isTold = false;
+    ledgerRecords.read = async (keys) => {
+      if (!isTold && keys.includes("pacing/simulations/told")) {
+        isTold = true;
+        await pacing[how]("told");
+      }
+      return read(keys);
+    };
+    await run(2 * MINUTE);
+    expect(isTold).toBe(true);
+    const { status } = (await pacing.get("told"))!;
+    expect(status).toBe(how === "abort" ? "aborted" : "paused");
+    expect(await pacing.row("told")).toMatchObject({ status });
+  },
+);
+
 it("upkeep that looks while a segment is being expanded does not expand it again", async () => {
   const expanded: string[] = [];
   const info = (message: string, details: object = {}) => {

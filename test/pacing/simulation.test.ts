@@ -282,7 +282,16 @@ describe("a simulation", () => {
     const plan = { id: "x", records: 10, start: new Date(now()), durationMs: HOUR };
     await pacing.create(plan);
     await expect(pacing.create(plan)).resolves.toMatchObject({ id: "x", records: 10 });
-    await expect(pacing.create({ ...plan, records: 11 })).rejects.toThrow(SimulationTakenError);
+    for (const other of [
+      { records: 11 },
+      { scenario: { winRate: 0.5 } },
+      { scenario: { deals: true } },
+      { scenario: { capacity: { note: 5 } } },
+      { policy: "by-time" as const },
+      { data: { portal: 7 } },
+    ]) {
+      await expect(pacing.create({ ...plan, ...other })).rejects.toThrow(SimulationTakenError);
+    }
     await expect(pacing.start("y")).rejects.toThrow(SimulationNotFoundError);
   });
 
@@ -302,6 +311,7 @@ describe("a simulation", () => {
     [{ records: 10_000_000, durationMs: HOUR }, "choose a shorter segmentMs"],
     [{ records: 1, durationMs: HOUR, segmentMs: 10 }, "segmentMs must be"],
     [{ id: "a b", records: 1, durationMs: HOUR }, "cannot be the id"],
+    [{ id: "config", records: 1, durationMs: HOUR }, "cannot be the id"],
   ])("refuses %j and names the field", async (options, words) => {
     const { pacing } = made();
     const create = pacing.create(options as never);

@@ -157,7 +157,8 @@ describe("a simulation of system 3", () => {
     const { lines, begin, run } = world({
       create: () => {
         times += 1;
-        if (times === 1) throw Object.assign(new Error("Bad Gateway"), { status: 502 });
+        if (times === 1)
+          throw Object.assign(new Error("Bad Gateway, sent Bearer abc.def"), { status: 502 });
       },
       retry: { baseMs: 1_000, jitter: 0 },
     });
@@ -169,6 +170,7 @@ describe("a simulation of system 3", () => {
       ...{ simulation: "l", queue: "simulation-jobs:0", attempt: 1, willRetry: true },
       category: expect.any(String) as string,
     });
+    expect(String(failed?.details["message"])).toMatch(/^Bad Gateway, sent (?!.*abc)/);
     const completed = lines.filter(({ message }) => message === "job completed");
     expect(
       completed.map(({ details }) => details["index"]).toSorted((a, b) => Number(a) - Number(b)),

@@ -18,6 +18,14 @@ export function checkId(id: unknown): string {
   );
 }
 
+/** Over HTTP `/api/simulations/config` are the knobs of all: whoever meant one of this name would turn those. */
+export function checkNewId(id: unknown): string {
+  if (id !== "config") return checkId(id);
+  throw new InvalidOptionError(
+    '"config" cannot be the id of a simulation: its address is that of the knobs of all, choose another id',
+  );
+}
+
 export function primaryQueue(shard: number): string {
   return `${PRIMARY_QUEUE}:${shard}`;
 }

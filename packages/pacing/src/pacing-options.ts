@@ -1,6 +1,6 @@
 /** What `new Pacing` takes, checked. */
 import { InvalidOptionError, type BreakerOptions, type JobOptions } from "holdfast";
-import { MOST_SHARDS } from "./names.ts";
+import { checkShards, MOST_SHARDS } from "./names.ts";
 import { checkFunction, checkOptions, checkWhole } from "./option-checks.ts";
 import type { DoActivity } from "./run-activity.ts";
 import type { CreateRecord } from "./run-record.ts";
@@ -13,6 +13,8 @@ export interface PacingOptions {
   readonly act?: DoActivity | undefined;
   /** Over how many queues simulations are spread. Default 1. */
   readonly shards?: number | undefined;
+  /** Which of them a worker of `hf.work()` takes; `pacing.work` says it for itself. Default all. */
+  readonly workShards?: "all" | number | readonly number[] | undefined;
   /** Of records and activities alike, as for any job. */
   readonly retry?: JobOptions["retry"];
   readonly timeoutMs?: JobOptions["timeoutMs"];
@@ -46,6 +48,7 @@ export interface CheckedOptions {
   readonly create: CreateRecord | null;
   readonly act: DoActivity | null;
   readonly shards: number;
+  readonly workShards: readonly number[];
   readonly words: Pick<JobOptions, "retry" | "timeoutMs" | "classify">;
   readonly thinning: ThinningRule | null;
   readonly outbound: CheckedOutbound | null;
@@ -54,7 +57,7 @@ export interface CheckedOptions {
 
 const OPTIONS = [
   ...["create", "act", "shards", "retry", "timeoutMs", "classify", "thinning", "outbound"],
-  "watchMs",
+  ...["watchMs", "workShards"],
 ];
 const BREAKER: BreakerOptions = { failures: 20, withinMs: 60_000, openMs: 30_000, probes: 1 };
 
@@ -63,9 +66,10 @@ export function checkPacingOptions(options: PacingOptions): CheckedOptions {
   const { create, act, retry, timeoutMs, classify } = options;
   if (create !== undefined) checkFunction("create", create);
   if (act !== undefined) checkFunction("act", act);
+  const shards = checkWhole("shards", options.shards ?? 1, 1, MOST_SHARDS);
   return {
-    ...{ create: create ?? null, act: act ?? null },
-    shards: checkWhole("shards", options.shards ?? 1, 1, MOST_SHARDS),
+    ...{ create: create ?? null, act: act ?? null, shards },
+    workShards: checkShards(options.workShards, shards),
     words: {
       ...(retry !== undefined && { retry }),
       ...(timeoutMs !== undefined && { timeoutMs }),
@@ -94,7 +98,7 @@ export function pacingFromEnv(
   return shards === null ? {} : { shards };
 }
 
-/** `HOLDFAST_SHARD_INDEX` or `SIMCRM_SHARD_INDEX`, one or several (`0,2`), for `pacing.work`. */
+/** `HOLDFAST_SHARD_INDEX` or `SIMCRM_SHARD_INDEX`, one or several (`0,2`), for `pacing.work` or `workShards`. */
 export function shardsFromEnv(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): "all" | number[] {

@@ -21,12 +21,19 @@ import { checkPacingOptions, type CheckedOptions, type PacingOptions } from "./p
 import { followPause, queuesOf } from "./pause-holds.ts";
 import { PressureGauge } from "./pressure-gauge.ts";
 import { budgetsOf, countersOf, segmentsPage, sumUp } from "./report.ts";
-import { Rows } from "./rows.ts";
+import { followStatus, Rows } from "./rows.ts";
 import { runActivity } from "./run-activity.ts";
 import { runRecord } from "./run-record.ts";
 import { checkKnobs, mergeKnobs, type ScenarioKnobs } from "./scenario.ts";
 import { NO_TOTALS } from "./segment-record.ts";
-import { move, paramsOf, STATUSES, type Move, type SimulationRecord } from "./simulation.ts";
+import {
+  isSameWork,
+  move,
+  paramsOf,
+  STATUSES,
+  type Move,
+  type SimulationRecord,
+} from "./simulation.ts";
 import { checkSimulation, type SimulationOptions } from "./simulation-options.ts";
 import { simulationView, type Metrics, type SimulationView } from "./simulation-view.ts";
 import { thinningEvents } from "./thinning-events.ts";
@@ -57,8 +64,7 @@ export class Pacing {
     const { jobs } = this.#workshop;
     if (create) hf.handle(jobs.record, runRecord(this.#workshop, create));
     if (act) hf.handle(jobs.activity, runActivity(this.#workshop, act));
-    const all = Array.from({ length: this.shards }, (_, shard) => primaryQueue(shard));
-    hf.tools.setPlaces(jobs.record.type, all);
+    hf.tools.setPlaces(jobs.record.type, this.#options.workShards.map(primaryQueue));
     hf.tools.setPlaces(jobs.activity.type, SECONDARY_QUEUES);
     hf.handle(jobs.expand, runExpansion(this.#workshop));
     hf.handle(jobs.watch, runWatch(this.#workshop));
@@ -82,7 +88,7 @@ export class Pacing {
     return this.hf.work({ ...rest, queues });
   }
 
-  /** Plans a simulation; nothing happens before `start`. The same id and plan again: the same simulation. */
+  /** Plans a simulation; nothing happens before `start`. The same again, with its `start`: the same simulation. */
   async create(options: SimulationOptions, why: WhyOptions = {}): Promise<SimulationView> {
     const now = (await this.hf.storeTime()).getTime();
     const made = checkSimulation(options, { now, shards: this.shards });
@@ -92,14 +98,12 @@ export class Pacing {
       (record) => [record ?? made, record ?? made],
     );
     if (found.mark !== made.mark) {
-      const isSame =
-        options.start !== undefined && JSON.stringify(found.plan) === JSON.stringify(made.plan);
-      if (isSame) return this.#view(found);
+      if (options.start !== undefined && isSameWork(found, made)) return this.#view(found);
       throw new SimulationTakenError(
-        `there is a simulation "${made.id}" already, with another plan: choose another id`,
+        `there is a simulation "${made.id}" already, with another plan or scenario: choose another id`,
       );
     }
-    await this.#workshop.rows.write(made, NO_TOTALS, now);
+    await followStatus(this.#workshop, made, NO_TOTALS, now);
     await this.#audit("create simulation", made.id, why);
     return this.#view(made);
   }
@@ -313,7 +317,7 @@ export class Pacing {
   async #move(id: string, how: Move, why: WhyOptions): Promise<SimulationRecord> {
     const now = (await this.hf.storeTime()).getTime();
     const mark = crypto.randomUUID();
-    const { book, rows } = this.#workshop;
+    const { book } = this.#workshop;
     const before = await this.#find(id);
     const sim = await book.desk.update<SimulationRecord, SimulationRecord>(
       recordKeys.simulation(before.id),
@@ -323,7 +327,7 @@ export class Pacing {
       },
     );
     if (sim.mark === mark) await this.#audit(`${how} simulation`, sim.id, why);
-    await rows.write(sim, await sumUp(this.#workshop, sim), now);
+    await followStatus(this.#workshop, sim, await sumUp(this.#workshop, sim), now);
     return sim;
   }
 
@@ -358,7 +362,9 @@ export class Pacing {
     const types: readonly string[] = [jobs.record.type, jobs.activity.type];
     this.hf.on("failed", ({ type, id, group, queue, attempt, failure, willRetry }) => {
       if (!types.includes(type)) return;
-      const { category, message } = failure;
+      const { category } = failure;
+      // What the other side's client threw may hold the token of the call.
+      const message = this.hf.tools.redact.text(failure.message);
       logger.warn("hubspot op failed", {
         ...{ simulation: group, type, queue, jobId: id, attempt, category, message, willRetry },
       });

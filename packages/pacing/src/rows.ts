@@ -9,6 +9,7 @@ import type { Counters } from "./report.ts";
 import { countersOf } from "./report.ts";
 import type { Totals } from "./segment-record.ts";
 import type { SimulationRecord, SimulationStatus } from "./simulation.ts";
+import type { Workshop } from "./workshop.ts";
 
 export interface SimulationRow {
   readonly id: string;
@@ -54,6 +55,24 @@ export class Rows {
         ...{ simulation: sim.id, error },
       });
     }
+  }
+}
+
+/**
+ * The row follows the record. After it was written the record is read again: upkeep that looked before a simulation was
+ * paused or aborted would otherwise leave a row that says `running`, and no one would come to put it right.
+ */
+export async function followStatus(
+  { book, rows }: Pick<Workshop, "book" | "rows">,
+  sim: SimulationRecord,
+  totals: Totals,
+  now: number,
+): Promise<void> {
+  for (let known = sim; ;) {
+    await rows.write(known, totals, now);
+    const found = await book.desk.read<SimulationRecord>(recordKeys.simulation(sim.id));
+    if (found === null || found.status === known.status) return;
+    known = found;
   }
 }
 

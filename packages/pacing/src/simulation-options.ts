@@ -1,7 +1,7 @@
 /** What `pacing.create` takes, checked. */
 import { InvalidOptionError } from "holdfast";
 import type { Distribution } from "./distribution.ts";
-import { checkId, deriveShard } from "./names.ts";
+import { checkNewId, deriveShard } from "./names.ts";
 import {
   checkInstant,
   checkNumber,
@@ -62,7 +62,7 @@ export function checkSimulation(
   { now, shards }: { readonly now: number; readonly shards: number },
 ): SimulationRecord {
   checkOptions("pacing.create", options, OPTIONS);
-  const id = checkId(options.id ?? crypto.randomUUID());
+  const id = checkNewId(options.id ?? crypto.randomUUID());
   const { scale = 1, deals = false, capacity = {}, ...knobs } = checkScenario(options.scenario);
   const records = checkWhole("records", options.records, 0, MOST);
   const { start, end } = checkSpan(options, now);

@@ -88,6 +88,13 @@ const ADVICE: Readonly<Record<SimulationStatus, string>> = {
   aborted: "it stays so; make another one, with an id of its own",
 };
 
+/** Whether both were asked for alike: what became of one of them since is left aside. */
+export function isSameWork(one: SimulationRecord, other: SimulationRecord): boolean {
+  const asked = ({ plan, policy, knobs, deals, capacity, data }: SimulationRecord) =>
+    JSON.stringify([plan, policy, knobs, deals, capacity, data]);
+  return asked(one) === asked(other);
+}
+
 /** Defaults, the scenario's own, what an admin said for all, what an admin said for this one. */
 export function paramsOf(
   { knobs, overrides }: Pick<SimulationRecord, "knobs" | "overrides">,

@@ -14,6 +14,7 @@ import {
 import type { RecordPayload, Running, WatchPayload } from "./jobs.ts";
 import { CONTROL_QUEUE, primaryQueue, recordKeys, SECONDARY_QUEUES, tags } from "./names.ts";
 import { isFinished, sumUp } from "./report.ts";
+import { followStatus } from "./rows.ts";
 import type { ScenarioParams } from "./scenario.ts";
 import type { SegmentRecord, Totals } from "./segment-record.ts";
 import { move, type SimulationRecord } from "./simulation.ts";
@@ -59,7 +60,7 @@ export function runWatch(workshop: Workshop) {
 
 /** One look. `nextMs` is null when all is done. */
 async function look(workshop: Workshop, found: Found, seen: Seen, carrier: Carrier) {
-  const { hf, book, watchMs, rows } = workshop;
+  const { hf, book, watchMs } = workshop;
   const { sim } = found;
   const now = (await hf.storeTime()).getTime();
   await noteDeaths(workshop, sim, seen.deadTo - OVERLAP_MS);
@@ -77,7 +78,7 @@ async function look(workshop: Workshop, found: Found, seen: Seen, carrier: Carri
   if ((isAllDone || quiet > 1) && (await complete(workshop, sim, now))) {
     return { nextMs: null, deadTo: now, quiet };
   }
-  await rows.write(sim, totals, now);
+  await followStatus(workshop, sim, totals, now);
   return { nextMs: await nextLook(workshop, sim, { now, watchMs }), deadTo: now, quiet };
 }
 
@@ -211,7 +212,7 @@ async function isQuiet(
 
 /** False: it was paused or aborted meanwhile. */
 async function complete(workshop: Workshop, sim: SimulationRecord, now: number): Promise<boolean> {
-  const { book, hf, rows, logger } = workshop;
+  const { book, hf, logger } = workshop;
   const mark = crypto.randomUUID();
   // Counted once more: activities were done after their segments.
   const timeline = book.timeline(sim);
@@ -231,7 +232,7 @@ async function complete(workshop: Workshop, sim: SimulationRecord, now: number):
   );
   if (!after) return false;
   const totals = await sumUp(workshop, after);
-  await rows.write(after, totals, now);
+  await followStatus(workshop, after, totals, now);
   logger.info("simulation completed", { simulation: sim.id, ...totals });
   await hf.tools.audit({ action: "complete simulation", details: { simulation: sim.id } });
   return true;

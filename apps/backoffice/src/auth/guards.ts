@@ -41,6 +41,10 @@ export class Authenticate implements CanActivate {
       throw new UnauthorizedException("log in first: POST /api/auth/login gives a token");
     }
     refuseForeignPage(headers);
+    // No database has an id with a NUL, and PostgreSQL would not even look for it.
+    if (Object.values(params).some((param) => param.includes("\0"))) {
+      throw new NotFoundException("there is nothing of this id: no id has a NUL in it");
+    }
     // The same answer as for a company that is not there.
     const { companyId } = params;
     if (companyId !== undefined && !maySee(identity, companyId)) throw noSuchCompany();

@@ -22,9 +22,9 @@ export class Bookkeeping {
     return bookingsOf(this.data, companyId, period);
   }
 
-  /** All months, or one that was amended. Read and written in one transaction: no booking slips in between. */
+  /** All months, or one that was amended. */
   async snapshot(companyId: string, amendedMonth?: string): Promise<{ months: number }> {
-    return this.data.transaction(async (tx) => {
+    return this.#inTurn(companyId, async (tx) => {
       const period = amendedMonth === undefined ? {} : monthPeriod(amendedMonth);
       const bookings = await bookingsOf(tx, companyId, period);
       const totals = monthTotals(bookings);
@@ -47,7 +47,7 @@ export class Bookkeeping {
 
   /** Keeps its id when it is made again. */
   async report(companyId: string, period: Period): Promise<{ reportId: string; lines: number }> {
-    return this.data.transaction(async (tx) => {
+    return this.#inTurn(companyId, async (tx) => {
       const lines = reportLines(await bookingsOf(tx, companyId, period));
       const [before] = await tx.find("reports", { companyId, ...period });
       const id = before?.id ?? randomUUID();
@@ -58,6 +58,18 @@ export class Bookkeeping {
         },
       ]);
       return { reportId: id, lines: lines.length };
+    });
+  }
+
+  /**
+   * Read and written in one transaction, one after the other for each company. Jobs of several locks compute the same
+   * month: where a transaction reads what others have committed since (PostgreSQL), one that had read before a booking
+   * would write after one that had read it. So the company's row is taken first; nothing about it changes.
+   */
+  #inTurn<Result>(companyId: string, work: (tx: Rows) => Promise<Result>): Promise<Result> {
+    return this.data.transaction(async (tx) => {
+      await tx.change("companies", { id: companyId }, { id: companyId });
+      return work(tx);
     });
   }
 
@@ -76,24 +88,27 @@ export function linesOf({ lines }: Pick<Row<"reports">, "lines">): readonly Repo
 
 /** The months that a period touches, each whole. */
 export function monthsOf({ periodStart, periodEnd }: Period): string[] {
-  const months: string[] = [];
-  const at = new Date(`${periodStart.slice(0, 7)}-01T00:00:00Z`);
-  while (at.toISOString().slice(0, 7) <= periodEnd.slice(0, 7)) {
-    months.push(at.toISOString().slice(0, 7));
-    at.setUTCMonth(at.getUTCMonth() + 1);
-  }
-  return months;
+  const [first, last] = [monthNumber(periodStart), monthNumber(periodEnd)];
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => {
+    const [year, month] = [Math.floor((first + at) / 12), ((first + at) % 12) + 1];
+    return `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}`;
+  });
+}
+
+/** Since the year 0: texts of months sort wrongly, and dates go astray, where years have not four digits. */
+function monthNumber(date: string): number {
+  return Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1;
 }
 
 function monthPeriod(month: string): Period {
-  const [year = 0, number = 1] = month.split("-").map(Number);
-  const last = new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
-  return { periodStart: `${month}-01`, periodEnd: last };
+  const last = new Date(`${month}-01T00:00:00Z`);
+  last.setUTCMonth(last.getUTCMonth() + 1, 0);
+  return { periodStart: `${month}-01`, periodEnd: last.toISOString().slice(0, 10) };
 }
 
 function bookingsOf(rows: Rows, companyId: string, period: Partial<Period> = {}) {
   const { periodStart, periodEnd } = period;
-  const before = periodEnd === undefined ? undefined : dayAfter(periodEnd);
+  const before = periodEnd === undefined ? undefined : (dayAfter(periodEnd) ?? undefined);
   const isBounded = periodStart !== undefined || before !== undefined;
   const date = isBounded ? { from: periodStart, before } : undefined;
   return rows.find("transactions", { companyId, ...(date && { date }) });

@@ -4,6 +4,8 @@ import type { Row } from "../data/tables.ts";
 
 type Booking = Pick<Row<"transactions">, "transactionId" | "date" | "amount" | "category">;
 
+const LAST_DAY = "9999-12-31";
+
 export interface MonthTotals {
   readonly month: string;
   readonly revenueCents: number;
@@ -55,19 +57,21 @@ export interface ReportLine {
 export function reportLines(bookings: readonly Booking[]): ReportLine[] {
   const lines = new Map<string, ReportLine>();
   for (const { category, amount } of bookings) {
-    for (const name of [category ?? "uncategorised", "total"]) {
-      const { transactions = 0, totalCents = 0 } = lines.get(name) ?? {};
-      lines.set(name, {
-        ...{ category: name, transactions: transactions + 1 },
-        totalCents: totalCents + centsOf(amount),
-      });
-    }
+    const name = category ?? "uncategorised";
+    lines.set(name, withBooking(lines.get(name) ?? noLine(name), amount));
   }
-  const { total = { category: "total", transactions: 0, totalCents: 0 } } =
-    Object.fromEntries(lines);
-  lines.delete("total");
   const sorted = [...lines.values()].sort((a, b) => a.category.localeCompare(b.category));
+  // Not under its name in the same map: a category may be called "total".
+  const total = bookings.reduce((sum, { amount }) => withBooking(sum, amount), noLine("total"));
   return [...sorted, total];
+}
+
+function noLine(category: string): ReportLine {
+  return { category, transactions: 0, totalCents: 0 };
+}
+
+function withBooking({ category, transactions, totalCents }: ReportLine, amount: number) {
+  return { category, transactions: transactions + 1, totalCents: totalCents + centsOf(amount) };
 }
 
 /** Stands for the data that a job is about: equal exactly if no booking was added, changed or removed. */
@@ -79,6 +83,8 @@ export function dataHashOf(bookings: readonly Booking[]): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-export function dayAfter(date: string): string {
+/** Null after the last one that can be written: all others come before it. */
+export function dayAfter(date: string): string | null {
+  if (date === LAST_DAY) return null;
   return new Date(Date.parse(`${date}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
 }

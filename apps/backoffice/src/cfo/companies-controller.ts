@@ -124,7 +124,8 @@ export class CompaniesController {
     @Param("companyId") companyId: string,
     @Body(zodBody(periodBody)) body: z.infer<typeof periodBody>,
   ): Promise<Enqueued> {
-    return this.queue.recalc({ companyId, ...body, dataHash: await this.#hash(companyId, body) });
+    // It makes whole months and reports that reach beyond the period: a booking of any day is other work.
+    return this.queue.recalc({ companyId, ...body, dataHash: await this.#hash(companyId) });
   }
 
   @Get(":companyId/insights")

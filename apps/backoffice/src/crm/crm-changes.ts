@@ -66,12 +66,16 @@ export class CrmChanges {
       });
     }
     const { result, changes } = await this.data.transaction(work);
+    return { result, jobs: await this.tellLate(changes) };
+  }
+
+  /** Of a change that is made, whatever becomes of its jobs: that is no failure of the request. */
+  async tellLate(changes: readonly CrmChange[]): Promise<readonly CrmJob[]> {
     const jobs: CrmJob[] = [];
     for (const change of changes) {
-      // The change is made, whatever becomes of the job: it is no failure of the request.
       jobs.push(await this.#tell(change).catch((error: unknown) => this.#missed(change, error)));
     }
-    return { result, jobs };
+    return jobs;
   }
 
   /** Without a change: one after the other, as they come. */

@@ -1,9 +1,10 @@
 /** Members and what they pay. Every change tells the CRM. */
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { Inject, Injectable, NotFoundException } from "@nestjs/common";
 import { Data, type Rows } from "../data/data.ts";
 import type { Row } from "../data/tables.ts";
-import { CrmChanges, type Changed } from "./crm-changes.ts";
+import { CrmChanges, type Changed, type CrmChange, type CrmJob } from "./crm-changes.ts";
 import { changesOf, companyOf, contactOf, paymentOf } from "./member-changes.ts";
 
 export interface NewMember {
@@ -60,12 +61,16 @@ export class Members {
     });
   }
 
-  edit(companyId: string, id: string, change: MemberChange): Promise<Changed<Row<"members">>> {
+  async edit(
+    companyId: string,
+    id: string,
+    change: MemberChange,
+  ): Promise<Changed<Row<"members">>> {
     const updatedAt = new Date().toISOString();
     const values = Object.fromEntries(
       Object.entries(change).filter(([, value]) => value !== undefined),
     ) as Partial<Row<"members">>;
-    return this.crm.change(async (tx) => {
+    const { result, jobs } = await this.crm.change(async (tx) => {
       // First of all: whoever changes the same member waits here, so that jobs come in the order of the changes.
       const changed = await tx.change("members", { id, companyId }, { updatedAt });
       if (changed === 0) throw noSuchMember();
@@ -74,6 +79,10 @@ export class Members {
       const after = { ...before, ...values };
       return { result: after, changes: changesOf(before, after) };
     });
+    // Stored after the commit, its jobs may come behind those of a change that was made after it.
+    if (await this.crm.areTogether()) return { result, jobs };
+    const more = await this.#catchUp(result, (changes) => this.crm.tellLate(changes));
+    return { result, jobs: [...jobs, ...more] };
   }
 
   pay(company: Row<"companies">, given: NewPayment): Promise<Changed<Row<"payments">>> {
@@ -96,12 +105,29 @@ export class Members {
     const payments = await this.data.find("payments", {}, { orderBy: "createdAt" });
     const companies = await this.data.find("companies");
     const byId = new Map(companies.map((company) => [company.id, company]));
+    const tell = (changes: readonly CrmChange[]) => this.crm.tell(changes);
     for (const member of members) {
       const company = byId.get(member.companyId);
-      await this.crm.tell([contactOf(member), ...(company ? [companyOf(company, member)] : [])]);
+      await tell([contactOf(member), ...(company ? [companyOf(company, member)] : [])]);
+      // Somebody may have changed it since it was read, and that job is in front of this one.
+      await this.#catchUp(member, tell);
     }
     await this.crm.tell(payments.map(paymentOf));
     return { members: members.length, payments: payments.length };
+  }
+
+  /** The CRM was told this of a member; if it is another by now, it is told that, until both are the same. */
+  async #catchUp(
+    told: Row<"members">,
+    tell: (changes: readonly CrmChange[]) => Promise<readonly CrmJob[]>,
+  ): Promise<readonly CrmJob[]> {
+    const jobs: CrmJob[] = [];
+    for (let last = told; ;) {
+      const [now] = await this.data.find("members", { id: told.id });
+      if (!now || isDeepStrictEqual(now, last)) return jobs;
+      jobs.push(...(await tell([contactOf(now)])));
+      last = now;
+    }
   }
 }
 

@@ -8,13 +8,14 @@ const GRACE_MS = 5_000;
 
 export function holdfastOptions(settings: Settings): HoldfastModuleOptions {
   const { jobsUrl, ledgerUrl, queue, concurrency, options } = settings;
-  const { retention, work, ...rest } = options;
+  const { retention, work: { shards: _, ...work } = {}, ...rest } = options;
   return {
     ...rest,
     url: withViews(jobsUrl),
     // System 4's table, to read with SQL.
     views: hubspotViews(),
     ...(ledgerUrl !== undefined && { ledgerUrl: withViews(ledgerUrl) }),
+    // Shards are of simulations, which know them as `workShards`: no queue here has others.
     work: { graceMs: GRACE_MS, ...work, concurrency },
     retention: {
       ...retention,

@@ -32,7 +32,7 @@ export class LoginController {
   ): Promise<void> {
     const { email, password } = Object(body) as { readonly email?: unknown; password?: unknown };
     try {
-      const given = { email: String(email ?? ""), password: String(password ?? "") };
+      const given = { email: textOf(email), password: textOf(password) };
       await this.logins.logIn(given, request, response);
       response.redirect(303, "/");
     } catch (error) {
@@ -49,4 +49,9 @@ export class LoginController {
     this.logins.logOut(request, response);
     response.redirect(303, "/login");
   }
+}
+
+/** Forms can say objects and lists, too; and PostgreSQL takes no text with a NUL. Neither is anybody's. */
+function textOf(given: unknown): string {
+  return typeof given === "string" && !given.includes("\0") ? given : "";
 }

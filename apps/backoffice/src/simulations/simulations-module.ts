@@ -22,8 +22,7 @@ export const SIMULATION_PATHS = ["api/simulations", "api/health", "api/dlq"] as 
       inject: [Holdfast, CRM, SETTINGS],
       useFactory: (hf: Holdfast, crm: Crm, { simulations }: Settings) => {
         const { create, act } = new SimulatedRecords(crm);
-        const { shards, watchMs } = simulations;
-        return new Pacing(hf, { create, act, shards, watchMs, classify: classifyHubSpot });
+        return new Pacing(hf, { create, act, ...simulations, classify: classifyHubSpot });
       },
     },
     {

@@ -111,11 +111,15 @@ export class Explorer {
       const { type } = told as { readonly type?: unknown };
       if (types !== null && !types.includes(String(type))) return;
       this.#call(found, method, told, null).catch((error: unknown) => {
-        const stack = error instanceof Error ? error.stack : undefined;
+        const stack = error instanceof Error && error.stack ? this.#clean(error.stack) : undefined;
         const where = placeOf(found, method);
         this.#logger.error(`${where} threw when told "${event}"; jobs go on without it`, stack);
       });
     });
+  }
+
+  #clean(text: string): string {
+    return this.#parts.hf.tools.redact.text(text);
   }
 
   #addSchedules(found: Found): void {

@@ -5,12 +5,12 @@ import type { Pacing } from "../pacing.ts";
 const MOST = 50;
 
 export async function metricsText(pacing: Pacing): Promise<string> {
-  const { simulations } = await pacing.list({ status: "running", limit: 200 });
-  const shown = simulations.slice(0, MOST);
-  const all = await Promise.all(shown.map(({ id }) => pacing.metrics(id)));
+  const running = await runningOf(pacing);
+  const shown = running.slice(0, MOST);
+  const all = await Promise.all(shown.map((id) => pacing.metrics(id)));
   const of = (pick: (one: (typeof all)[number]) => readonly Sample[]) => all.flatMap(pick);
   return exposition([
-    gauge("holdfast_simulations_running", "Simulations that run.", [{ value: simulations.length }]),
+    gauge("holdfast_simulations_running", "Simulations that run.", [{ value: running.length }]),
     gauge(
       "holdfast_simulation_records",
       "Records of running simulations, planned and processed.",
@@ -57,6 +57,20 @@ export async function metricsText(pacing: Pacing): Promise<string> {
       ),
     ),
   ]);
+}
+
+/** Ids. Those that have ended are kept, and may fill whole pages before one that runs. */
+async function runningOf(pacing: Pacing): Promise<string[]> {
+  const running: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<Pacing["list"]>> = await pacing.list({
+      ...{ status: "running", limit: 200, cursor },
+    });
+    running.push(...page.simulations.map(({ id }) => id));
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return running;
 }
 
 function gauge(name: string, help: string, samples: readonly Sample[]): Family {

@@ -58,7 +58,7 @@ function ofAll(pacing: Pacing): readonly Route[] {
     }),
     route({
       ...{ ...common, method: "POST", path: BASE, role: "operator", query: null, audit: "library" },
-      summary: "Plans a simulation; `start: true` in `begin` starts it, too.",
+      summary: "Plans a simulation; `begin: true` starts it, too.",
       body: z.looseObject({ records: z.number(), begin: z.boolean().optional(), ...why }),
       answer: simulation,
       async run({ body: { begin, by: _, reason, ...given }, caller }) {
