@@ -10,7 +10,14 @@ import type { Database } from "./database.ts";
 import { forget } from "./packs/fresh.ts";
 import { lookUp } from "./look-up.ts";
 import { isRemembered } from "./moves.ts";
-import { isStub, isTombstone, pair, type AnyJob, type JobDocument } from "./schema.ts";
+import {
+  isStub,
+  isTombstone,
+  pair,
+  type AnyJob,
+  type AnyPack,
+  type JobDocument,
+} from "./schema.ts";
 import { shrink } from "./packs/unpack.ts";
 
 interface Keyed {
@@ -63,14 +70,17 @@ export class Standers {
     if (keys.length > 0) {
       for (const job of await db.find<AnyJob>("jobs", holders, { projection })) found.add(job);
     }
-    // A forgotten job may still have its id in the stub of its pack.
-    const missing = new Set(ids.filter((id) => !named.jobs.has(id)));
-    const stubs = named.packs.filter(isStub);
+    const forgotten = await found.#clearExpired(db);
+    // A forgotten job may still have its id in the stub of its pack: inside a transaction, too, where a refusal by
+    // the index would be the end of it.
+    const missing = new Set([...ids.filter((id) => !named.jobs.has(id)), ...forgotten]);
+    const ofForgotten =
+      forgotten.length === 0 ? [] : await db.find<AnyPack>("jobs", { ids: { $in: forgotten } }, {});
+    const stubs = [...named.packs, ...ofForgotten].filter(isStub);
     await shrink(
       db,
       stubs.filter((stub) => stub.ids.some((id) => missing.has(id))),
     );
-    await found.#clearExpired(db);
     return found;
   }
 
@@ -109,12 +119,17 @@ export class Standers {
     if (key !== null) this.#byKey.set(key, job);
   }
 
-  /** What is past its time stands in nobody's way, but it must be taken away before one can pass. */
-  async #clearExpired(db: Database): Promise<void> {
+  /**
+   * What is past its time stands in nobody's way, but it must be taken away before one can pass. Answers the ids of
+   * jobs that are forgotten now.
+   */
+  async #clearExpired(db: Database): Promise<string[]> {
     const now = this.#now;
+    const forgotten: string[] = [];
     for (const job of [...this.#byId.values()]) {
       if (isTombstone(job) && !isRemembered(job, now)) {
         await forget(db, { _id: job.packed?.pack ?? job._id, gone: { $lte: now } }, 1);
+        forgotten.push(job._id);
         this.#byId.delete(job._id);
         if (job.k != null) this.#byKey.delete(job.k);
       } else if (job.k != null && job.kx != null && job.kx <= now) {
@@ -123,6 +138,7 @@ export class Standers {
         this.#byKey.delete(job.k);
       }
     }
+    return forgotten;
   }
 }
 

@@ -6,7 +6,7 @@ import { entriesOf, jobOf } from "./looking.ts";
 import { insertOne, key, newJob, newJobs } from "./new-job.ts";
 import type { CallersTransaction, StorePlace } from "./scenario.ts";
 import { chapter } from "./scenario.ts";
-import { ledgerEntry, renew, settle, settlement, succeed } from "./settling.ts";
+import { ledgerEntry, release, renew, settle, settlement, succeed } from "./settling.ts";
 import { takeExactly, takeNothing, takeOne } from "./take.ts";
 import { PASSED_MS, SHORT_MS } from "./times.ts";
 
@@ -66,6 +66,18 @@ export const within = chapter("within", {
       ["duplicate", "conflict", "added"],
     );
     assert.equal((await jobOf(store, first)).status, "queued");
+  },
+
+  "the id of a job that is forgotten is free inside a transaction": async ({ store, place }) => {
+    const job = newJob();
+    await store.insert([job], { areNew: true });
+    await settle(store, await takeOne(store), release());
+    await store.remove({ ids: [{ id: job.id }] }, { reason: null, by: null });
+    await place.advance(store.info().remembersMs);
+    const inside = await begin(store, place);
+    assert.deepEqual(await inside.insert([job]), [{ outcome: "added", id: job.id }]);
+    await inside.commit();
+    assert.equal((await jobOf(store, job)).status, "queued");
   },
 
   "one transaction sees what it inserted before": async ({ store, place }) => {
