@@ -19,7 +19,7 @@ interface Weather {
   isStoreAway: boolean;
 }
 
-describe.each(STORES)("ticks on %s", (name) => {
+describe.each(STORES)("ticks on %s", { timeout: 300_000 }, (name) => {
   it("a tick makes one job at most, and one at least within the policy, whatever befalls the fleet", async () => {
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       for (const missed of ["all", "once"] as const) {
