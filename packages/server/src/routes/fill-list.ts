@@ -2,7 +2,7 @@
  * A page of what a caller may see and asked for in words that the store cannot look for. It goes on for as long
  * as a page's patience lasts; a short page may still have a cursor.
  */
-const PATIENCE_MS = 500;
+const PATIENCE_MS = 200;
 
 interface Page<Item> {
   readonly items: readonly Item[];
