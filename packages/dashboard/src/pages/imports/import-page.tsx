@@ -1,8 +1,8 @@
 /** One import: how far it is, what came of it, and which rows did not fit. */
-import type { ComponentChildren } from "preact";
 import { addressOf, api, pathOf } from "../../api/client.ts";
 import type { FailedRows, Import } from "../../api/imports.ts";
 import { CopyButtons } from "../../components/copy-buttons.tsx";
+import { FactsPanel, type Fact } from "../../components/facts-panel.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { Content, Empty } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -128,7 +128,7 @@ function Facts({ one }: { one: Import }) {
     startedAt === null || finishedAt === null
       ? null
       : duration(Date.parse(finishedAt) - Date.parse(startedAt));
-  const facts: readonly (readonly [string, ComponentChildren] | null)[] = [
+  const facts: readonly Fact[] = [
     ["Type", <span class="mono">{type}</span>],
     ["Sent", <Time at={createdAt} />],
     startedAt === null ? null : ["Started", <Time at={startedAt} />],
@@ -145,18 +145,5 @@ function Facts({ one }: { one: Import }) {
       </a>,
     ],
   ];
-  return (
-    <Panel title="Facts" isPadded>
-      <dl class="facts">
-        {facts
-          .filter((fact) => fact !== null)
-          .map(([name, value]) => (
-            <>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </>
-          ))}
-      </dl>
-    </Panel>
-  );
+  return <FactsPanel facts={facts} />;
 }

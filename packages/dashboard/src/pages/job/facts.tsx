@@ -1,14 +1,11 @@
 /** What is known of it. */
-import type { ComponentChildren } from "preact";
 import type { Job } from "../../api/types.ts";
-import { Panel } from "../../components/panel.tsx";
+import { FactsPanel, type Fact } from "../../components/facts-panel.tsx";
 import { Relative, Tag, Time } from "../../components/texts.tsx";
 import { href } from "../../state/router.ts";
 import { printExact } from "../../text/exact-json.ts";
 import { qualifierText } from "../../text/job-query.ts";
 import { duration } from "../../text/times.ts";
-
-type Fact = readonly [string, ComponentChildren] | null;
 
 /** Where it comes from, and who moved it last. */
 function originOf({ lineage, status }: Job): readonly Fact[] {
@@ -88,18 +85,5 @@ export function Facts({ job }: { job: Job }) {
       : ["Meta", <pre>{printExact(job.meta)}</pre>],
     ["Failures", <a href={href(["failures"], { jobId: job.id })}>on record</a>],
   ];
-  return (
-    <Panel title="Facts" isPadded>
-      <dl class="facts">
-        {rows
-          .filter((row) => row !== null)
-          .map(([name, value]) => (
-            <>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </>
-          ))}
-      </dl>
-    </Panel>
-  );
+  return <FactsPanel facts={rows} />;
 }
