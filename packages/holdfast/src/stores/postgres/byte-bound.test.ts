@@ -31,6 +31,32 @@ function countBy(jobs: readonly LeasedJob[], of: (job: LeasedJob) => string): Ma
   return counts;
 }
 
+type Client = Awaited<ReturnType<PostgresSchema["connect"]>>;
+
+async function storeOver(client: Client): Promise<Store> {
+  const pool = {
+    connect: async () => Object.assign(client, { release: () => {} }),
+    end: async () => {},
+  };
+  const one = postgresStore({ pool, schema: place.schema, pooler: "transaction" });
+  await one.open();
+  return one;
+}
+
+/** Two connections that count in rows of their own: one in sixteen pairs shares a row (`tally.ts`), and waits for it. */
+async function clientsInTwoSlots(): Promise<[Client, Client]> {
+  const first = await place.connect();
+  for (;;) {
+    const other = await place.connect();
+    if ((await slotOf(other)) !== (await slotOf(first))) return [first, other];
+  }
+}
+
+async function slotOf(client: Client): Promise<unknown> {
+  const { rows } = await client.query("SELECT pg_backend_pid() % 16 AS slot");
+  return (rows[0] as { slot: unknown }).slot;
+}
+
 describe("a lease that is bounded in bytes", () => {
   it("gives the lines of a queue their turns all the same", async () => {
     for (const group of ["a", "b", "c"]) await insertSome(store, 20, { group, payload: LARGE });
@@ -87,19 +113,15 @@ describe("a lease that is bounded in bytes", () => {
 
   it("locks nothing that it leaves behind", async () => {
     const jobs = await insertSome(store, 12, { payload: LARGE });
-    const client = await place.connect();
-    const pool = {
-      connect: async () => Object.assign(client, { release: () => {} }),
-      end: async () => {},
-    };
-    const slow = postgresStore({ pool, schema: place.schema, pooler: "transaction" });
-    await slow.open();
+    const [slowClient, quickClient] = await clientsInTwoSlots();
+    const [slow, quick] = await Promise.all([storeOver(slowClient), storeOver(quickClient)]);
     // Its lease is answered but not committed yet.
-    await client.query("BEGIN");
+    await slowClient.query("BEGIN");
     const first = await slow.lease(leaseRequest(12, { maxBytes, worker: "slow" }));
-    const second = await store.lease(leaseRequest(12, { maxBytes }));
+    const second = await quick.lease(leaseRequest(12, { maxBytes }));
     expect(idsOf([...first.jobs, ...second.jobs])).toEqual(idsOf(jobs.slice(0, 8)));
-    await client.query("COMMIT");
+    await slowClient.query("COMMIT");
+    await quick.close();
     await slow.close();
   });
 
