@@ -4,6 +4,7 @@ import type { Command } from "../command.ts";
 import { CliError, ExitCode } from "../exit-code.ts";
 import { clean } from "../output/clean.ts";
 import { sparkline } from "../output/sparkline.ts";
+import { many } from "../output/words.ts";
 import { readWhole } from "../settings/read-flags.ts";
 import { loadPacing, type PacingLike, type SimulationLike } from "./load-pacing.ts";
 import { WHY } from "./shared-options.ts";
@@ -75,7 +76,10 @@ export const simShow: Command = {
   async run(cli, { args: [id] }) {
     const pacing = await pacingOf(cli);
     const found = await pacing.get(String(id));
-    if (!found) throw new CliError(ExitCode.notFound, `There is no simulation ${clean(id)}.`);
+    if (!found) {
+      const missing = `There is no simulation ${clean(id)}: holdfast sim list has those that are.`;
+      throw new CliError(ExitCode.notFound, missing);
+    }
     const [metrics, curve] = [await pacing.metrics(found.id), await pacing.curve(found.id, PARTS)];
     cli.print({ ...found, metrics, curve }, () => {
       const most = Math.max(1, ...curve.planned, ...curve.actual);
@@ -145,5 +149,6 @@ export const simResume = move("resume", "lets a paused simulation go on");
 export const simAbort = move("abort", "ends a simulation for good");
 
 function line({ id, status, records, segments, policy }: SimulationLike): string {
-  return `Simulation ${clean(id)} is ${status}: ${records} records in ${segments} segments, ${policy}.`;
+  const size = `${many(records, "record")} in ${many(segments, "segment")}`;
+  return `Simulation ${clean(id)} is ${status}: ${size}, ${policy}.`;
 }
