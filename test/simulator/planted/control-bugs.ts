@@ -34,7 +34,9 @@ export const controlBugs: readonly PlantedBug[] = [
   inControl("step-not-marked", "a repeated step does not see what was done", (store) => ({
     async get(refs) {
       const found = await store.get(refs);
-      return found.map((job) => (typeof job === "object" && job ? { ...job, by: null } : job));
+      return found.map((job) =>
+        typeof job === "object" && job ? { ...job, by: null, updatedAt: job.createdAt } : job,
+      );
     },
   })),
 
