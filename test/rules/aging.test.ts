@@ -1,6 +1,6 @@
 /** Priority that ages: waiting counts, so that a low priority is late, never lost. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { InvalidOptionError } from "../../packages/holdfast/src/index.ts";
+import { InvalidOptionError, type Store } from "../../packages/holdfast/src/index.ts";
 import { EVERY_STORE, openWorld, type Process, type World } from "./world.ts";
 
 const QUEUE = "mail";
@@ -108,6 +108,35 @@ describe.each(EVERY_STORE)("priority that ages on %s", (name) => {
     await world.advance(2_000);
     await enqueue("long after", URGENT);
     expect(await order()).toEqual(["soon after", "before", "long after"]);
+  });
+
+  it("is obeyed at once by the process that sets it, though an older look is not answered yet", async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let isSlow = false;
+    const slow = (store: Store): Store => ({
+      ...store,
+      records: {
+        ...store.records,
+        async read(keys) {
+          const found = await store.records.read(keys);
+          if (!isSlow || keys[0] !== "holdfast/aging") return found;
+          isSlow = false;
+          await released;
+          return found;
+        },
+      },
+    });
+    const { hf, enqueue } = await held(world.process({ link: slow }));
+    await world.advance(6_000);
+    isSlow = true;
+    await enqueue("before", LATE);
+    const setting = hf.queues.set(QUEUE, { agingMs: 1_000 });
+    await world.until(async () => (await world.store.records.read(["holdfast/aging"]))[0] !== null);
+    release();
+    await setting;
+    await world.advance(4_000);
+    await enqueue("long after", URGENT);
+    expect(await order()).toEqual(["before", "long after"]);
   });
 
   it("jobs that wait when it is switched off or changed are not passed over for it", async () => {

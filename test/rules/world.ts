@@ -102,6 +102,8 @@ export async function openWorld(name: StoreName): Promise<World> {
       skewMs += ms;
     },
     async advance(ms) {
+      // What was asked behind a call that has returned is asked of this moment, and not of a later one.
+      if (calls.onTheirWay > 0) await settleCalls();
       for (let left = ms; left > 0;) {
         const stepMs = Math.min(left, isFar ? (time.nextTimerInMs ?? left) : 50);
         left -= stepMs;

@@ -32,6 +32,8 @@ export class AgingQueues {
   /** The store's clock, less the monotonic one. */
   #aheadMs = 0;
   #reading: Promise<void> | null = null;
+  /** The read that follows it. */
+  #next: Promise<void> | null = null;
 
   constructor(store: Store, runtime: Runtime) {
     this.#inner = store;
@@ -124,9 +126,17 @@ export class AgingQueues {
     );
   }
 
+  /** One that is under way may have been answered before what this one is to see: then it is read again. */
   #read(): Promise<void> {
     this.#readAt = this.#runtime.monotonic();
-    this.#reading ??= this.#readNow().finally(() => (this.#reading = null));
+    if (this.#reading !== null) {
+      const again = (): Promise<void> => {
+        this.#next = null;
+        return this.#read();
+      };
+      return (this.#next ??= this.#reading.then(again, again));
+    }
+    this.#reading = this.#readNow().finally(() => (this.#reading = null));
     return this.#reading;
   }
 
