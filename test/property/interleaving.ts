@@ -8,6 +8,7 @@
  * order are tried, each on a copy that has followed everything so far. The first that fits is taken:
  * orders that fit alike are alike in all that can be seen.
  */
+import type { Change } from "../../packages/holdfast/src/core/store.ts";
 import type { StorePlace } from "../../packages/holdfast/src/testing/conformance/index.ts";
 import { drawSingleOperation } from "./draw-operations.ts";
 import type { Draw } from "./draw.ts";
@@ -99,7 +100,7 @@ class Story {
   /**
    * Where a store numbers a job before others can see it, a read may miss a job that stands before one that was
    * acknowledged already. Which of two jobs inserted at once comes first is the store's to say, so such reads are
-   * left out of the second try.
+   * left out of the second try, and so is a change that found none of its jobs.
    */
   async explain(pause: Done, calls: readonly TimedCall[], dump: Dump): Promise<TimedCall[]> {
     const sure = calls.filter((call) => !mayMissAnInsert(call, calls));
@@ -143,10 +144,17 @@ class Story {
 
 const READS = new Set(["get", "place", "find", "count", "countDead", "lines"]);
 
-function mayMissAnInsert({ operation, began, ended }: TimedCall, calls: readonly TimedCall[]) {
-  const isMeanwhile = (call: TimedCall) =>
-    call.operation.verb === "insert" && call.began < ended && call.ended > began;
-  return READS.has(operation.verb) && calls.some(isMeanwhile);
+function mayMissAnInsert(call: TimedCall, calls: readonly TimedCall[]): boolean {
+  const { operation, began, ended } = call;
+  const isMeanwhile = (other: TimedCall) =>
+    other.operation.verb === "insert" && other.began < ended && other.ended > began;
+  return (READS.has(operation.verb) || foundNothing(call)) && calls.some(isMeanwhile);
+}
+
+/** It was to change jobs, and there were none: so it was no more than a read. */
+function foundNothing({ answer }: TimedCall): boolean {
+  const { changes } = Object(answer) as { readonly changes?: readonly Change[] };
+  return changes?.every(({ result }) => result === "missing") === true;
 }
 
 /** Every order in which a call comes after those that had ended when it began. */
