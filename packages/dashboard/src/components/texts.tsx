@@ -38,6 +38,22 @@ export function Age({ at, none = "–" }: { at: string | null; none?: string }) 
   return <TimeText at={at} textAt={(now) => duration(now - Date.parse(at))} />;
 }
 
+/** A name of a job's type, queue or gate. Where there is no room for it, it is cut behind its own marks first. */
+export function Name({ of: name }: { of: string }) {
+  return (
+    <>
+      {name.split(MARKS).map((part, at) => (
+        <>
+          {at > 0 && <wbr />}
+          {part}
+        </>
+      ))}
+    </>
+  );
+}
+
+const MARKS = /(?<=[.:/_-])/;
+
 export type Tone = "ok" | "warn" | "bad" | "wait" | "idle";
 
 export function Tag({ tone = "idle", children }: { tone?: Tone; children: string }) {

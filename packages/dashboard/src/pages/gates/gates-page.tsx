@@ -4,7 +4,7 @@ import type { Gate } from "../../api/types.ts";
 import { Listing } from "../../components/listing.tsx";
 import { Panel } from "../../components/panel.tsx";
 import type { Column } from "../../components/table.tsx";
-import { Relative, Tag, Time } from "../../components/texts.tsx";
+import { Name, Relative, Tag, Time } from "../../components/texts.tsx";
 import { act } from "../../state/act.ts";
 import { askFirst } from "../../state/questions.ts";
 import { href } from "../../state/router.ts";
@@ -56,14 +56,16 @@ const COLUMNS: readonly Column<Gate>[] = [
     title: "Gate",
     cell: ({ name, targets, per }) => (
       <>
-        <span class="main any">{name}</span>
+        <span class="main any">
+          <Name of={name} />
+        </span>
         <div class="sub any">
           {targets.length === 0 && "no queue: for calls outside of jobs"}
           {targets.map(({ queue, group }, at) => (
             <>
               {at > 0 && ", "}
               <a key={queue + group} href={href(["queues", queue])}>
-                {group == null ? queue : `${queue} / ${group}`}
+                <Name of={group == null ? queue : `${queue} / ${group}`} />
               </a>
             </>
           ))}

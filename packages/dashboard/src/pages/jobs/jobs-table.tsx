@@ -1,7 +1,7 @@
 /** Jobs as rows. Payloads are not among them: those are on the page of each. */
 import type { JobListing } from "../../api/types.ts";
 import { Table, type Column, type Selection } from "../../components/table.tsx";
-import { Relative, StatusTag } from "../../components/texts.tsx";
+import { Name, Relative, StatusTag } from "../../components/texts.tsx";
 import { href } from "../../state/router.ts";
 import { firstLine } from "../overview/side-panels.tsx";
 
@@ -11,7 +11,7 @@ const COLUMNS: readonly Column<JobListing>[] = [
     cell: (job) => (
       <>
         <a class="main mono any" href={href(["jobs", job.id])}>
-          {job.type}
+          <Name of={job.type} />
         </a>
         <div class="sub mono id" title={job.id}>
           {job.id}

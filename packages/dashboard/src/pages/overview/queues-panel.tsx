@@ -4,7 +4,7 @@ import { Panel } from "../../components/panel.tsx";
 import { Sparkline } from "../../components/sparkline.tsx";
 import { Empty } from "../../components/states.tsx";
 import { Table, type Column } from "../../components/table.tsx";
-import { Age, Tag } from "../../components/texts.tsx";
+import { Age, Name, Tag } from "../../components/texts.tsx";
 import { samples } from "../../state/live.ts";
 import { count, plural } from "../../text/numbers.ts";
 
@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<QueueCounts>[] = [
     cell: ({ queue, holds }) => (
       <>
         <a class="main any" href={`#/queues/${encodeURIComponent(queue)}`}>
-          {queue}
+          <Name of={queue} />
         </a>
         {holds?.[0] && (
           <div class="held">

@@ -6,7 +6,7 @@ import { Panel } from "../../components/panel.tsx";
 import { Segments } from "../../components/segments.tsx";
 import { Content, Empty } from "../../components/states.tsx";
 import { Table, type Column } from "../../components/table.tsx";
-import { Age, Tag } from "../../components/texts.tsx";
+import { Age, Name, Tag } from "../../components/texts.tsx";
 import { href, setParams, useParam } from "../../state/router.ts";
 import { useLoad } from "../../state/use-load.ts";
 import { count, plural } from "../../text/numbers.ts";
@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<QueueCounts>[] = [
     cell: ({ queue, holds }) => (
       <>
         <a class="main any" href={href(["queues", queue])}>
-          {queue}
+          <Name of={queue} />
         </a>
         {holds?.[0] && (
           <div class="held">
