@@ -16,6 +16,8 @@ const CALLS_AT_ONCE = 2;
 /** Where a store says nothing of its own. */
 const USUAL_BATCH = 200;
 
+/** They finished one after the other, as a fleet's would: nobody has died all at once. */
+const PAST_MS = 3 * 86_400_000;
 /** What a store adds up in one reaping, at least. */
 const FOLDED_AT_ONCE = 10_000;
 
@@ -36,10 +38,13 @@ export async function adoptPast(store: Store, past: Past): Promise<void> {
   // Ids tell their millisecond: what is adopted next is newer.
   await pause(2);
   const now = Math.floor(await store.now());
-  const over = { status, attempts: 1, createdAt: now, runAt: now, startedAt: now, finishedAt: now };
+  const timesAt = (index: number) => {
+    const at = now - Math.floor(((count - index) / count) * PAST_MS);
+    return { createdAt: at, runAt: at, startedAt: at, finishedAt: at };
+  };
   const jobAt = (index: number): AdoptedJob =>
     adoptedJob({
-      ...over,
+      ...{ status, attempts: 1, ...timesAt(index) },
       queue: queueOf(index),
       ...(groupOf ? { group: groupOf(index) } : {}),
       type: JOB_TYPE,

@@ -25,6 +25,8 @@ export interface SessionSettings {
   readonly without?: readonly ("ledger" | "stats")[] | undefined;
   /** Every job fails once, and is tried again at once. */
   readonly failsOnce?: boolean | undefined;
+  /** Holdfast's own, of a store that counts as time passes: its clock, while it is filled. */
+  readonly clock?: (() => number) | undefined;
 }
 
 export interface Session {

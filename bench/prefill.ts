@@ -4,6 +4,7 @@ import { adoptPast } from "./adopt-past.ts";
 import { QUEUE } from "./contenders/holdfast.ts";
 import { pieces } from "./contenders/peer-packages.ts";
 import type { BulkOptions, Session } from "./contender.ts";
+import type { PastClock } from "./past-clock.ts";
 import { payloadsOf } from "./payload.ts";
 import type { Prefill } from "./scenario.ts";
 import { seededRandom } from "../packages/holdfast/src/testing/seeded-random.ts";
@@ -13,9 +14,15 @@ const HOLDS_PER_CALL = 200;
 const CALLS_AT_ONCE = 2;
 const A_DAY_MS = 86_400_000;
 
-export async function fill(session: Session, prefill: Prefill): Promise<void> {
+/** `clock`: the store's, if it is behind while its past is put into it. */
+export async function fill(
+  session: Session,
+  prefill: Prefill,
+  clock: PastClock | null = null,
+): Promise<void> {
   const { ready, groups = 0, perGroup, held, delayed = 0, finished = 0 } = prefill;
   await fillPast(session, prefill);
+  if (clock) await clock.catchUp(storeOf(session));
   if (finished > 0) await finish(session, finished);
   await put(session, delayed, { delayMs: A_DAY_MS });
   if (held) await fillHeld(session, held);

@@ -6,6 +6,7 @@ import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { contenderNamed, type StoreName } from "./contenders/index.ts";
 import { groundAt } from "./ground.ts";
+import { PastClock } from "./past-clock.ts";
 import { fill } from "./prefill.ts";
 import type { MeasureBench, Metrics, Prefill, Size } from "./scenario.ts";
 import { scenarioNamed } from "./scenarios/index.ts";
@@ -62,9 +63,10 @@ async function perform(task: Task): Promise<unknown> {
   if (task.kind === "measure") return measure(task);
   const contender = await contenderNamed(task.store, task.contender);
   mustEnd = contender.doesNotEnd === true;
-  const session = await contender.open(task.place, { keep: true });
+  const past = task.kind === "prefill" && task.prefill.past ? new PastClock() : null;
+  const session = await contender.open(task.place, { keep: true, clock: past?.now });
   const answer = task.kind === "describe" ? await session.describe() : null;
-  if (task.kind === "prefill") await fill(session, task.prefill);
+  if (task.kind === "prefill") await fill(session, task.prefill, past);
   await session.close();
   return answer;
 }

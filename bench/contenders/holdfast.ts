@@ -19,7 +19,7 @@ export const QUEUE = "bench";
 
 export type AnyStore = frontDoor.Store;
 /** Makes the store from the module that exports it. */
-type MakeStore<Door> = (door: Door, place: string) => AnyStore;
+type MakeStore<Door> = (door: Door, place: string, clock?: () => number) => AnyStore;
 
 export function holdfastOn<Door>(store: string, makeStore: MakeStore<Door>): Contender {
   const storeFile = new URL(`stores/${store}/index.js`, DIST);
@@ -27,10 +27,10 @@ export function holdfastOn<Door>(store: string, makeStore: MakeStore<Door>): Con
     name: "holdfast",
     setup: `one worker, concurrency ${CONCURRENCY}, everything else by default; keeps finished jobs`,
     missing: () => (existsSync(storeFile) ? null : "not built; `npm run build` does it"),
-    async open(place, { keep, wrap, concurrency, without = [], failsOnce = false }) {
+    async open(place, { keep, wrap, concurrency, without = [], failsOnce = false, clock }) {
       const { Holdfast } = (await import(new URL("index.js", DIST).href)) as typeof frontDoor;
       const door = (await import(storeFile.href)) as Door;
-      const own = makeStore(door, place);
+      const own = makeStore(door, place, clock);
       const hf = new Holdfast({
         store: wrap ? wrap(own) : own,
         ...(keep ? {} : { retention: { succeeded: { maxAgeMs: 0 } } }),

@@ -11,7 +11,18 @@ import { mongodbStore } from "../../packages/holdfast/src/stores/mongodb/index.t
 import { serverUrl } from "./server-desk.ts";
 
 const COLLECTIONS = [
-  ...["jobs", "fresh", "queues", "lines", "ledger", "records", "outbox", "head", "disowned"],
+  ...[
+    "jobs",
+    "fresh",
+    "queues",
+    "lines",
+    "ledger",
+    "records",
+    "outbox",
+    "head",
+    "disowned",
+    "stretches",
+  ],
 ];
 const PREFIX = "holdfast_";
 

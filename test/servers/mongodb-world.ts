@@ -10,12 +10,14 @@ export interface MongodbWorld {
   readonly store: Store;
   now: number;
   /** Another process, which sees the database through this. */
-  process(db: DbLike): Promise<Store>;
+  process(db: DbLike, options?: { readonly stretchDocuments?: number }): Promise<Store>;
   documents(collection: string): Promise<Document[]>;
 }
 
 /** For the tests of the file, or block, that calls it; each has an empty database. */
-export function mongodbWorld(): MongodbWorld {
+export function mongodbWorld(
+  server: "mongodb" | "mongodb-standalone" = "mongodb-standalone",
+): MongodbWorld {
   let database: MongodbDatabase;
   let store: Store;
   const world: MongodbWorld = {
@@ -26,14 +28,14 @@ export function mongodbWorld(): MongodbWorld {
       return store;
     },
     now: 0,
-    async process(db) {
-      const opened = mongodbStore({ db, now: () => world.now });
+    async process(db, options = {}) {
+      const opened = mongodbStore({ db, now: () => world.now, ...options });
       await opened.open();
       return opened;
     },
     documents: (collection) => database.db.collection(`holdfast_${collection}`).find({}).toArray(),
   };
-  beforeAll(async () => void (database = await mongodbDatabase("mongodb-standalone")));
+  beforeAll(async () => void (database = await mongodbDatabase(server)));
   beforeEach(async () => {
     world.now = Date.UTC(2031, 0, 1);
     store = await world.process(database.db);

@@ -5,11 +5,11 @@ import { rawMongodb } from "./raw.ts";
 
 /** What is used of the store's module. */
 interface MongodbDoor {
-  mongodbStore(options: { readonly url: string }): AnyStore;
+  mongodbStore(options: { readonly url: string; readonly now?: () => number }): AnyStore;
 }
 
-const holdfastMongodb = holdfastOn<MongodbDoor>("mongodb", ({ mongodbStore }, place) =>
-  mongodbStore({ url: place }),
+const holdfastMongodb = holdfastOn<MongodbDoor>("mongodb", ({ mongodbStore }, place, now) =>
+  mongodbStore({ url: place, ...(now && { now }) }),
 );
 
 export const CONTENDERS: readonly Contender[] = [rawMongodb, agenda, holdfastMongodb];

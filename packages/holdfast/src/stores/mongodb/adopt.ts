@@ -12,6 +12,7 @@ import { haltedBy } from "./moves.ts";
 import { knowQueues } from "./queue-book.ts";
 import type { JobDocument } from "./schema.ts";
 import { inLine, isSoon, NOWHERE } from "./placement.ts";
+import { whileOpen } from "./stretches.ts";
 import type { Told } from "./told.ts";
 
 export async function adopt(
@@ -19,6 +20,7 @@ export async function adopt(
   jobs: readonly AdoptedJob[],
   told: Told,
 ): Promise<InsertResult[]> {
+  const since = Date.now();
   const [, { first, now }] = await Promise.all([
     knowQueues(
       db,
@@ -27,7 +29,9 @@ export async function adopt(
     db.reserve(jobs.length),
   ]);
   const documents = jobs.map((job, index) => adoptedDocument(job, { seq: first + index, now }));
-  const results = await addDocuments(db, documents, { now });
+  const times = documents.map(({ finishedAt }) => finishedAt);
+  const add = () => addDocuments(db, documents, { now });
+  const results = await whileOpen(db, { since, times }, add);
   for (const [index, { outcome }] of results.entries()) {
     const job = documents[index];
     if (outcome !== "added" || job?.status !== "queued") continue;

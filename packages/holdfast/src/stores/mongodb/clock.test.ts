@@ -45,6 +45,14 @@ describe("the clock of the server", () => {
     expect(server.asked).toBe(2);
   });
 
+  it("is asked again when the machine has slept", async () => {
+    const [clock, server] = [new Clock(null), new Server()];
+    await server.replyTo(clock.now(server));
+    vi.useFakeTimers({ toFake: ["performance", "Date"], now: Date.now() + HOUR_MS });
+    await server.replyTo(clock.now(server));
+    expect(server.asked).toBe(2);
+  });
+
   it("is asked again by whoever comes after an answer that was read late", async () => {
     const [clock, server] = [new Clock(null), new Server()];
     const frozen = clock.now(server);

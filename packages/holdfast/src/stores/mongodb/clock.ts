@@ -19,6 +19,7 @@ import {
 import type { Document } from "./driver-like.ts";
 
 const CARRIED_ON_MS = 100;
+const SLEPT_MS = 2_000;
 /** A mark that is older is written again: whoever comes next must not be told less, or hardly less. */
 const MARKED_EVERY_MS = 500;
 
@@ -41,7 +42,7 @@ export class Clock {
   readonly #still: (() => number) | null;
   #seen = 0;
   /** What was said last, and when it was asked and heard, by our own steady clock. */
-  #said = { ms: 0, pace: 1, askedAt: -Infinity, heardAt: 0 };
+  #said = { ms: 0, pace: 1, askedAt: -Infinity, heardAt: 0, wallAt: 0 };
 
   constructor(still: (() => number) | null) {
     this.#still = still;
@@ -49,16 +50,19 @@ export class Clock {
 
   /** In milliseconds. */
   async now(head: ClockHead): Promise<number> {
-    const askedAt = performance.now();
+    const [askedAt, wallAt] = [performance.now(), Date.now()];
     const { ms, pace, heardAt } = this.#said;
-    const isRecent = this.#still === null && askedAt - this.#said.askedAt < CARRIED_ON_MS;
-    if (isRecent) return this.saw(ms + pace * (askedAt - heardAt));
+    // Our own steady clock stands still while a machine sleeps.
+    const hasSlept = Math.abs(wallAt - this.#said.wallAt) > SLEPT_MS;
+    const isRecent = !hasSlept && askedAt - this.#said.askedAt < CARRIED_ON_MS;
+    if (this.#still === null && isRecent) return this.saw(ms + pace * (askedAt - heardAt));
     const { now, ahead } = await this.#ask(head);
     this.#said = {
       ms: now,
       pace: ahead === undefined ? 1 : PACE_WHILE_AHEAD,
       askedAt,
       heardAt: performance.now(),
+      wallAt,
     };
     return this.saw(now);
   }

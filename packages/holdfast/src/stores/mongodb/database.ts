@@ -16,6 +16,7 @@ import { duplicatesIn, duplicatesOf } from "./mongodb-error.ts";
 import type { KnownQueues } from "./known-queues.ts";
 import type { Locks } from "./locks.ts";
 import type { CollectionName } from "./schema.ts";
+import type { Stretches } from "./stretches.ts";
 
 /** Numbers come back as numbers, whatever the caller's own client is set to. */
 const PLAIN = { promoteLongs: true, promoteValues: true, useBigInt64: false, bsonRegExp: false };
@@ -40,6 +41,7 @@ export interface DatabaseOptions {
   readonly known: KnownQueues;
   readonly clearing: Clearing;
   readonly locks: Locks;
+  readonly stretches: Stretches;
   /** Some caller may have a transaction open: the server is no standalone one. */
   readonly hasTransactions: boolean;
   /** A caller's own transaction, in which everything happens; or one of ours that is taken back. */

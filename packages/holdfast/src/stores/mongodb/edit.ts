@@ -10,7 +10,8 @@ import { clearFresh } from "./packs/fresh.ts";
 import { writeFree } from "./locks.ts";
 import { lookUp } from "./look-up.ts";
 import { duplicatesIn, isDuplicateKey } from "./mongodb-error.ts";
-import type { AnyJob, JobDocument, Tombstone } from "./schema.ts";
+import { isTombstone, type AnyJob, type JobDocument, type Tombstone } from "./schema.ts";
+import { whileOpen } from "./stretches.ts";
 import { unpack } from "./packs/unpack.ts";
 
 /** What becomes of the fields of a job; null takes one away. */
@@ -80,13 +81,16 @@ async function editOnce<Answer>(
 ): Promise<void> {
   const { answers, locked, projection, asksFirst } = how;
   const ids = edits.map(({ id }) => id);
+  const since = Date.now();
   const [{ jobs }, now] = await Promise.all([lookUp(db, ids, projection), db.now()]);
   const v = randomUUID();
   const writes: Write<Answer>[] = [];
   const packs = new Set<string>();
+  const times: Finished[] = [];
   for (const one of edits) {
     const job = jobs.get(one.id) ?? null;
     const thought = one.think(job, now);
+    times.push(...finishedBy(job, thought));
     const operation = job === null ? null : operationOf(job, thought, v);
     if (operation === null) answers.set(one, thought.answer);
     // In a pack nothing can be written of one job. Next time it has a document of its own.
@@ -106,7 +110,8 @@ async function editOnce<Answer>(
   const kept = await unpack(db, packs);
   for (const one of edits) if (kept.has(one.id)) setLocked(one);
   if (writes.length === 0) return;
-  const { isAllDone, refused } = await write(db, writes, asksFirst);
+  const change = { since, times };
+  const { isAllDone, refused } = await whileOpen(db, change, () => write(db, writes, asksFirst));
   const done = isAllDone ? null : await writtenAs(db, ids, v);
   for (const { one, answer } of writes) {
     if (done === null ? !refused.has(one.id) : done.has(one.id)) answers.set(one, answer);
@@ -114,6 +119,15 @@ async function editOnce<Answer>(
   }
   const moved = writes.filter(({ one }) => answers.has(one)).flatMap(({ waited }) => waited ?? []);
   if (moved.length > 0) await clearFresh(db, moved);
+}
+
+type Finished = number | null | undefined;
+
+/** When it had finished, and when it has by now, if one of the two is to change. */
+function finishedBy(job: AnyJob | null, { changes, tombstone }: Thought<unknown>): Finished[] {
+  if (job === null || isTombstone(job)) return [];
+  const isMoved = tombstone !== undefined || changes?.status !== undefined;
+  return isMoved ? [job.finishedAt, changes?.finishedAt] : [];
 }
 
 interface Write<Answer> {

@@ -47,6 +47,8 @@ export type MongodbStoreOptions = MongodbPlace & {
   readonly remembersMs?: number;
   /** @internal A clock that a test brings; else it is the server's. */
   readonly now?: () => number;
+  /** @internal How many finished documents are counted together once. Default 10 000. */
+  readonly stretchDocuments?: number;
 };
 
 /** A call costs what its round trips and its commit cost: the more it carries the better. */
@@ -69,7 +71,8 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
   async function doOpen(): Promise<void> {
     await closing;
     if (life !== null) return;
-    const settings = { prefix, clock, deadlineMs, remembersMs };
+    const { stretchDocuments } = options;
+    const settings = { prefix, clock, deadlineMs, remembersMs, stretchDocuments };
     const opened = await openDatabase({ ...settings, place: options });
     const listener = new Listener({
       db: opened.db,
@@ -253,7 +256,7 @@ interface Life extends OpenDatabase {
   readonly leases: Leases;
 }
 
-const OPTIONS = ["url", "db", "prefix", "deadlineMs", "remembersMs", "now"];
+const OPTIONS = ["url", "db", "prefix", "deadlineMs", "remembersMs", "now", "stretchDocuments"];
 
 function checkStoreOptions(options: MongodbStoreOptions): void {
   checkOptions("mongodbStore", options, OPTIONS);

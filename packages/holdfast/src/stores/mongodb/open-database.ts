@@ -26,6 +26,7 @@ import { Locks } from "./locks.ts";
 import { codeOf, storeError } from "./mongodb-error.ts";
 import { COLLECTIONS, INDEXES, SCHEMA, type CollectionName, type StoreDocument } from "./schema.ts";
 import type { ServerFacts } from "./store-info.ts";
+import { Stretches } from "./stretches.ts";
 
 /** 5.0: the oldest that has everything we use. */
 const OLDEST_WIRE_VERSION = 13;
@@ -67,6 +68,7 @@ export interface OpenOptions {
   readonly clock: Clock;
   readonly deadlineMs: number;
   readonly remembersMs: number;
+  readonly stretchDocuments?: number | undefined;
 }
 
 export interface OpenDatabase {
@@ -80,7 +82,7 @@ export interface OpenDatabase {
 }
 
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
-  const { place, ...settings } = options;
+  const { place, stretchDocuments, ...settings } = options;
   const client = "db" in place ? null : await connect(place.url);
   const db = "db" in place ? place.db : databaseOf(client, place.url);
   const release = async (): Promise<void> => client?.close();
@@ -90,6 +92,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
       known: new KnownQueues(),
       clearing: new Clearing(),
       locks: new Locks(),
+      stretches: new Stretches(stretchDocuments),
       hasTransactions: facts.isReplicaSet && typeof db.client?.startSession === "function",
     };
     const head = new Head({ ...settings, db });

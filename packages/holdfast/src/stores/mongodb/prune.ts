@@ -9,13 +9,14 @@
 import { randomUUID } from "node:crypto";
 import { FINISHED_STATUSES, type FinishedStatus } from "../../core/job.ts";
 import type { Retention } from "../../core/store.ts";
-import { endedByQueue } from "./count.ts";
+import { endedIn } from "./count.ts";
 import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit, writtenAs, type Edit } from "./edit.ts";
 import { bury } from "./moves.ts";
 import { endOf, seqAt, SEQS } from "./packs/packs.ts";
-import { isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
+import { ENDED, isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
+import { whileOpen } from "./stretches.ts";
 import { sweep } from "./sweep.ts";
 
 interface Past {
@@ -77,7 +78,8 @@ async function oldestPast(
     const ofStatus = policies.filter((policy) => policy.status === status);
     const own = [...Map.groupBy(ofStatus, ({ queue }) => queue)];
     const hasKeeps = ofStatus.some(({ keep }) => keep !== null);
-    const counts = hasKeeps ? await endedByQueue(db, status) : new Map<string, { n: number }>();
+    // A pass, not the seals: beside a build that knows nothing of them too many would go.
+    const counts = hasKeeps ? await endedIn(db, status, ENDED) : [];
     const named = own.flatMap(([queue]) => queue ?? []);
     for (const [name, some] of own) {
       const queue = name ?? { $nin: named };
@@ -86,7 +88,7 @@ async function oldestPast(
       if (ages.length > 0)
         looks.push({ status, queue, until: now - Math.min(...ages), most: limit });
       if (keeps.length === 0) continue;
-      for (const [one, { n }] of counts) {
+      for (const { queue: one, n } of counts) {
         const isMeant = name === null ? !named.includes(one) : one === name;
         const most = Math.min(limit, n - Math.min(...keeps));
         if (isMeant && most > 0) looks.push({ status, queue: one, until: Infinity, most });
@@ -153,7 +155,7 @@ function wholePacks(past: readonly Past[]): Pack[] {
 /** Answers how many jobs were in them. */
 async function buryPacks(db: Database, packs: readonly Pack[], now: number): Promise<number> {
   if (packs.length === 0) return 0;
-  const v = randomUUID();
+  const [v, since] = [randomUUID(), Date.now()];
   const gone = now + db.remembersMs;
   const operations = packs.map(({ _id, v: read, ids, settledFence }) => ({
     replaceOne: {
@@ -161,7 +163,8 @@ async function buryPacks(db: Database, packs: readonly Pack[], now: number): Pro
       replacement: present({ _id, v, ids, gone, settledFence }),
     },
   }));
-  await db.bulk("jobs", operations);
+  const times = packs.map(({ finishedAt }) => finishedAt);
+  await whileOpen(db, { since, times }, () => db.bulk("jobs", operations));
   const names = packs.map(({ _id }) => _id);
   const done = await writtenAs(db, names, v);
   return packs.reduce((sum, { _id, n }) => sum + (done.has(_id) ? n : 0), 0);

@@ -15,6 +15,7 @@ import { carryOutUndone } from "./follow-ups.ts";
 import { endOf, seqAt, SEQS } from "./packs/packs.ts";
 import { promisedAmong } from "./promises.ts";
 import { isPack, isTombstone, type JobDocument, type Pack } from "./schema.ts";
+import { sealStretches } from "./seal-stretches.ts";
 import type { Told } from "./told.ts";
 import { tidyPacks, unpack } from "./packs/unpack.ts";
 
@@ -54,6 +55,7 @@ export async function reap(
   if (reaped.length > 0) return reaped;
   await carryOutUndone(db, now, told);
   await tidyPacks(db, now, TIDIED_AT_ONCE);
+  await sealStretches(db);
   return reaped;
 }
 

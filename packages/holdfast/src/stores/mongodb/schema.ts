@@ -293,6 +293,7 @@ export const COLLECTIONS = [
   "outbox",
   "head",
   "disowned",
+  "stretches",
 ] as const;
 export type CollectionName = (typeof COLLECTIONS)[number];
 
@@ -318,6 +319,15 @@ export const INDEXES: Readonly<Partial<Record<CollectionName, readonly Document[
       name: "halted",
       key: {
         ...{ halted: 1, seq: 1, queue: 1, group: 1, type: 1, createdAt: 1, finishedAt: 1 },
+        ...{ "error.category": 1, "error.fingerprint": 1 },
+      },
+      ...where("halted"),
+    },
+    // The same by their time: all that a part of the dead is counted by.
+    {
+      name: "fallen",
+      key: {
+        ...{ halted: 1, finishedAt: 1, queue: 1, group: 1, type: 1, seq: 1 },
         ...{ "error.category": 1, "error.fingerprint": 1 },
       },
       ...where("halted"),

@@ -24,6 +24,7 @@ import { knowQueues } from "./queue-book.ts";
 import { isHeldBy, takeAlong } from "./updates.ts";
 import { placeOf } from "./packs/packs.ts";
 import { isTombstone, type AnyJob, type FollowUp } from "./schema.ts";
+import { whileOpen } from "./stretches.ts";
 import { packEndsOf, updatesOf, type PackEnd } from "./packs/settle-packs.ts";
 import type { Told } from "./told.ts";
 
@@ -94,6 +95,7 @@ async function settlePlainly(
   // A caller's transaction would keep others from all jobs of a pack.
   const packs = db.isInTransaction ? [] : packEndsOf(settlements);
   if (single.length + packs.length === 0) return new Set();
+  const since = Date.now();
   const [now, v] = [await db.now(), randomUUID()];
   const updates = alike(single).map((group) => {
     const [{ fence, outcome }] = group;
@@ -102,7 +104,9 @@ async function settlePlainly(
     return { ids, filter: { fence, status: "processing" }, update: updateOf(changes, v) };
   });
   const ofPacks = packs.flatMap((end) => updatesOf(end, { now, v, remembersMs: db.remembersMs }));
-  const isAll = await isAllFound(db, [...updates, ...ofPacks], single.length + packs.length);
+  const all = [...updates, ...ofPacks];
+  const write = () => isAllFound(db, all, single.length + packs.length);
+  const isAll = await whileOpen(db, { since, times: [now] }, write);
   const ids = [...single.map(({ id }) => id), ...packs.map(({ pack }) => pack)];
   const done = isAll ? null : await writtenAs(db, ids, v);
   const isDone = (id: string): boolean => done === null || done.has(id);

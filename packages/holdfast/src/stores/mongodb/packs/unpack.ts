@@ -14,6 +14,7 @@ import type { Document } from "../driver-like.ts";
 import { writeFree } from "../locks.ts";
 import { jobsOf } from "./packs.ts";
 import { isPack, isStub, type JobDocument, type Pack, type Stub } from "../schema.ts";
+import { whileOpen } from "../stretches.ts";
 
 /** Whoever has marked a pack takes it apart at once; after so long somebody else does. */
 const UNDONE_AFTER_MS = 5_000;
@@ -63,6 +64,7 @@ async function unpackSome(
   ids: readonly string[],
   { asksFirst = false }: UnpackOptions,
 ): Promise<{ readonly locked: ReadonlySet<string>; readonly reducing: Promise<unknown> }> {
+  const since = Date.now();
   const now = await db.now();
   const named = { _id: { $in: ids }, pack: { $exists: true } };
   const marked = { $set: { out: now + UNDONE_AFTER_MS, v: randomUUID() } };
@@ -71,9 +73,12 @@ async function unpackSome(
   const jobs = frozen.flatMap(jobsOf);
   const missing = begun === frozen.length ? jobs : await missingAmong(db, jobs);
   const singles = missing.map(singleOf);
-  const locked = await insertAll(db, singles, asksFirst);
+  const times = frozen.flatMap(({ finishedAt, ends = {} }) => [finishedAt, ...Object.values(ends)]);
+  const change = { since, times };
+  const locked = await whileOpen(db, change, () => insertAll(db, singles, asksFirst));
   const operations = frozen.map((pack) => reduced(pack, { locked, now, db }));
-  const reducing = operations.length > 0 ? db.bulk("jobs", operations) : Promise.resolve();
+  const reduce = () => db.bulk("jobs", operations);
+  const reducing = operations.length > 0 ? whileOpen(db, change, reduce) : Promise.resolve();
   return { locked, reducing };
 }
 
