@@ -100,7 +100,8 @@ async function simulate(pacing: Pacing, [first = ""]: readonly string[]): Promis
   await pacing.create({
     id: "summer",
     records: 100,
-    start: new Date(Date.now() + 60 * MINUTE),
+    // On another day at any hour: a date with its time is the widest that a column of times has.
+    start: new Date(Date.now() + 36 * 60 * MINUTE),
     ...span,
   });
   await pacing.start("summer", { by: "ops" });
