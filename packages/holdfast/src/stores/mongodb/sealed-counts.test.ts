@@ -186,7 +186,7 @@ for (const server of ["mongodb-standalone", "mongodb"] as const) {
       await fleet.expectRight();
     });
 
-    for (let seed = 1; seed <= inTier({ daily: 2, full: 30 }); seed++) {
+    for (let seed = 1; seed <= inTier({ daily: 2, full: 10 }); seed++) {
       it(`whatever is done in whatever order (${seed})`, async () => {
         let sealedMost = 0;
         const random = seededRandom(seed);
