@@ -20,7 +20,8 @@ export class FailedReporter implements Reporter {
     for (const module of modules) {
       const file = relative(this.#root, module.moduleId);
       for (const test of module.children.allTests("passed")) {
-        if (test.diagnostic()?.flaky === true) again.push(`${file} › ${test.fullName}`);
+        if (test.diagnostic()?.flaky !== true) continue;
+        again.push(`${file} › ${test.fullName}: ${firstLine(test.result().errors?.[0])}`);
       }
       for (const error of module.errors()) lines.push(`${file}: ${firstLine(error)}`);
       for (const test of module.children.allTests("failed")) {
