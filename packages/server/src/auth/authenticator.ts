@@ -88,9 +88,12 @@ export class Authenticator {
     const given = /^bearer +(\S+)$/i.exec(header)?.[1] ?? "";
     const caller = await this.#byToken(given, !isLimited);
     if (caller) return caller;
-    this.#wrong.add(key, MOST_WRONG + 1);
-    if (!isLimited) throw unauthenticated();
-    throw tooMany("too_many_wrong_tokens", "too many wrong tokens from this address", freeInMs);
+    if (isLimited) {
+      // It was not looked at, so it is not known to be wrong: counted, a good one that comes back would lock itself out.
+      throw tooMany("too_many_wrong_tokens", "too many wrong tokens from this address", freeInMs);
+    }
+    this.#wrong.add(key, MOST_WRONG);
+    throw unauthenticated();
   }
 
   /** Each way takes the same steps for whatever is wrong. */
