@@ -186,7 +186,7 @@ describe.each(STORE_NAMES)("routes on %s", (name) => {
     expect((await call("GET", "/api/v1/operations/none")).status).toBe(404);
   });
 
-  it("presets and decisions about faults are kept", async () => {
+  it("presets and decisions about faults are kept, and nothing is asked for beside a preset", async () => {
     const { data, call } = served;
     const preset = { category: "unknown", strategy: "oldest", limit: 500 };
     await data("PUT", "/api/v1/dead-letters/presets/nightly", { body: preset });
@@ -194,6 +194,15 @@ describe.each(STORE_NAMES)("routes on %s", (name) => {
       items: [{ name: "nightly", options: preset }],
     });
     expect((await data("GET", "/api/v1/dead-letters/presets/nightly")).options).toEqual(preset);
+    const replay = { preset: "nightly", dryRun: true };
+    await data("POST", "/api/v1/dead-letters/replay", { body: replay });
+    const body = { ...replay, limit: 1, queue: "mail" };
+    const refused = await call("POST", "/api/v1/dead-letters/replay", { body });
+    expect(refused.status).toBe(422);
+    expect(refused.json.error.errors).toMatchObject([
+      { path: "body.queue" },
+      { path: "body.limit" },
+    ]);
     await data("DELETE", "/api/v1/dead-letters/presets/nightly");
     expect((await call("GET", "/api/v1/dead-letters/presets/nightly")).status).toBe(404);
     const { items } = await data("GET", "/api/v1/dead-letters/groups?queue=mail");

@@ -2,7 +2,7 @@
 import type { DeadPlanOptions, JobListing } from "holdfast";
 import { z } from "zod";
 import { sees, type Caller } from "../auth/caller.ts";
-import { notFound } from "../http/http-error.ts";
+import { invalid, notFound } from "../http/http-error.ts";
 import { jobListing } from "./job-schemas.ts";
 import { fillList } from "./fill-list.ts";
 import {
@@ -66,6 +66,14 @@ type PlanGiven = z.output<z.ZodObject<typeof planBody>>;
 
 function planOptions({ from, to, ...given }: PlanGiven): DeadPlanOptions {
   return defined({ ...given, from: dateOf(from), to: dateOf(to) });
+}
+
+/** Passed over in silence, a limit beside a preset would run more jobs than were asked for. */
+function refuseBesidePreset(plan: PlanGiven): void {
+  const fields = Object.keys(plan);
+  if (fields.length === 0) return;
+  const message = "a preset has a filter and a choice of its own: leave this out, or the preset";
+  throw invalid(fields.map((field) => ({ path: `body.${field}`, message })));
 }
 
 const counts = z.record(z.string(), count);
@@ -167,6 +175,7 @@ export const deadLetterRoutes = [
       const { hf, caller, body } = call;
       const { preset, dryRun, useFullRetry, perSecond, attempts, delayMs, ...given } = body;
       const { stopAtFailureRate, reason, ...plan } = given;
+      if (preset !== undefined) refuseBesidePreset(plan);
       // A preset has a filter of its own.
       needQueueInScope(caller, preset === undefined ? plan.queue : undefined);
       countPlan(call);
