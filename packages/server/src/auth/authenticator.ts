@@ -24,6 +24,13 @@ export interface Credentials {
   readonly anonymous: Role | null;
 }
 
+/** Someone who stays. */
+export interface LetIn {
+  readonly caller: Caller;
+  /** The secret of the session that let the caller in; null: none did. */
+  readonly session: string | null;
+}
+
 export class Authenticator {
   readonly tokens: Tokens;
   readonly sessions: Sessions;
@@ -68,6 +75,18 @@ export class Authenticator {
       return { by, role: anonymous, queues: null, key: by, via: "anonymous", tokenId: null };
     }
     throw unauthenticated();
+  }
+
+  /** Of those who were let in before: whose token or session has ended since. Two reads, however many they are. */
+  async ended<One extends LetIn>(all: readonly One[]): Promise<readonly One[]> {
+    const [tokens, sessions] = await Promise.all([
+      this.tokens.living(all.flatMap(({ caller }) => caller.tokenId ?? [])),
+      this.sessions.living(all.flatMap(({ session }) => session ?? [])),
+    ]);
+    return all.filter(({ caller: { tokenId }, session }) => {
+      const isTokenOver = tokenId !== null && !tokens.has(tokenId);
+      return isTokenOver || (session !== null && !sessions.has(session));
+    });
   }
 
   async #byFunction({ request, incoming }: Credentials): Promise<Caller | null> {

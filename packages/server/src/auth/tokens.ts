@@ -118,6 +118,14 @@ export class Tokens {
     return this.#isOver(token) ? null : token;
   }
 
+  /** Those of them that are still good, in one read. */
+  async living(ids: Iterable<string>): Promise<ReadonlySet<string>> {
+    const keys = [...new Set(ids)].map((id) => PREFIX + id);
+    const found = keys.length === 0 ? [] : await this.#records.read(keys);
+    const tokens = found.map((one) => one && (JSON.parse(one.value) as TokenRecord));
+    return new Set(tokens.flatMap((one) => (one === null || this.#isOver(one) ? [] : [one.id])));
+  }
+
   async #read(id: string): Promise<TokenRecord | null> {
     const at = this.#now();
     try {
