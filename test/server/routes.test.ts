@@ -46,6 +46,8 @@ describe.each(STORE_NAMES)("routes on %s", (name) => {
     const listed = await data("GET", "/api/v1/jobs?queue=mail&status=completed");
     expect(listed.items.map((job: { id: string }) => job.id)).toContain(id);
     const byPrefix = await data("GET", `/api/v1/jobs?id=${id.slice(0, 13)}`);
+    const withoutDashes = id.replaceAll("-", "").slice(0, 20).toUpperCase();
+    expect(await data("GET", `/api/v1/jobs?id=${withoutDashes}`)).toEqual(byPrefix);
     expect(byPrefix.items.map((job: { id: string }) => job.id)).toContain(id);
     expect((await call("GET", "/api/v1/jobs/none")).status).toBe(404);
   });
