@@ -32,6 +32,9 @@ describe("exit codes", () => {
     [["lines", "nowhere"], 3],
     [["retry", QUEUED], 4],
     [["remove", DEAD], 4],
+    [["retry", DEAD, "--limit", "1"], 2],
+    [["retry", "--status", "dead", "--payload", "{}"], 2],
+    [["serve", "--classic-anonymous", "viewer"], 2],
     [["tokens", "create", "x", "--queue", "../x"], 2],
     [["tokens", "create", "x", "--expires", "2020-01-01"], 2],
     [["move", "--to", "sqlite:holdfast.db", "--yes"], 4],
@@ -48,6 +51,13 @@ describe("exit codes", () => {
   it("a word that is near is suggested", async () => {
     expect((await terminal.run(["qeues"])).err).toContain("Did you mean queues?");
   });
+});
+
+it("of several jobs that are named, one that is not there keeps no other from its turn", async () => {
+  const gone = "01981b62-7f2c-7c3a-9d1e-3f5b8a6c0d99";
+  const { code, out } = await terminal.run(["retry", gone, DEAD]);
+  expect(out).toBe(`missing ${gone}\nretried ${DEAD}\n`);
+  expect(code).toBe(3);
 });
 
 describe("settings", () => {
