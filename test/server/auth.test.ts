@@ -10,7 +10,7 @@ import { memoryStore } from "holdfast/memory";
 import { Authenticator } from "../../packages/server/src/auth/authenticator.ts";
 import { Sessions } from "../../packages/server/src/auth/sessions.ts";
 import type { HttpError } from "../../packages/server/src/http/http-error.ts";
-import { serve, type Served } from "./served.ts";
+import { ADMIN_TOKEN, serve, type Served } from "./served.ts";
 
 let served: Served | null = null;
 afterEach(async () => {
@@ -148,6 +148,21 @@ describe("auth", () => {
     await served.data("DELETE", `/api/v1/tokens/${items[0].id}`);
     expect((await served.call("GET", "/api/v1/me", { token: secret })).status).toBe(401);
     expect((await served.call("DELETE", "/api/v1/tokens/none")).status).toBe(404);
+  });
+
+  it("another admin token ends the sessions that were begun with the one before", async () => {
+    served = await serve("sqlite");
+    const { headers } = await served.call("POST", "/api/v1/session");
+    const cookie = (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const look = async (adminToken: string) => {
+      const server = createServer(served!.hf, { auth: { adminToken } });
+      const request = new Request("http://us/api/v1/me", { headers: { cookie } });
+      const { status } = await server.fetch(request);
+      await server.close();
+      return status;
+    };
+    expect(await look(ADMIN_TOKEN)).toBe(200);
+    expect(await look("another-admin-token-after-a-leak")).toBe(401);
   });
 
   it("a good token is let in again once the wrong ones of its address are a minute old", async () => {

@@ -7,7 +7,7 @@ import { checkUser, type AuthOptions } from "../server-options.ts";
 import type { Caller, Role } from "./caller.ts";
 import { matches, sha256 } from "./hash.ts";
 import { isJwt, jwtCheck, type JwtCheck } from "./jwt.ts";
-import { sessionOf, type Sessions } from "./sessions.ts";
+import { proofOf, sessionOf, type Sessions } from "./sessions.ts";
 import type { TokenRecord, Tokens } from "./tokens.ts";
 
 /** The sixth wrong one in a minute is not looked at any more. */
@@ -77,6 +77,11 @@ export class Authenticator {
     throw unauthenticated();
   }
 
+  /** The secret of a new session; it lasts as long as the token that it was begun with. */
+  async beginSession({ tokenId }: Caller): Promise<string> {
+    return this.sessions.begin(tokenId, this.#adminHash);
+  }
+
   /** Of those who were let in before: whose token or session has ended since. Two reads, however many they are. */
   async ended<One extends LetIn>(all: readonly One[]): Promise<readonly One[]> {
     const [tokens, sessions] = await Promise.all([
@@ -127,7 +132,8 @@ export class Authenticator {
     const session = await this.sessions.find(secret);
     if (!session) return null;
     if (session.tokenId === null) {
-      return this.#adminHash === null ? null : { ...adminCaller(), via: "session" };
+      const isSame = this.#adminHash !== null && session.proof === proofOf(secret, this.#adminHash);
+      return isSame ? { ...adminCaller(), via: "session" } : null;
     }
     const token = await this.tokens.get(session.tokenId);
     return token && callerOf(token, "session");

@@ -13,6 +13,8 @@ const FORM = /^[A-Za-z0-9_-]{43}$/;
 export interface Session {
   /** Null: the admin token of the options. */
   readonly tokenId: string | null;
+  /** Of that token, as it was then: another one ends the session. Absent: of a token of the store. */
+  readonly proof?: string;
   readonly endsAt: number;
 }
 
@@ -26,9 +28,11 @@ export class Sessions {
   }
 
   /** A new secret for each login. */
-  async begin(tokenId: string | null): Promise<string> {
+  async begin(tokenId: string | null, adminHash: string | null = null): Promise<string> {
     const secret = randomText(32);
-    const session: Session = { tokenId, endsAt: this.#now() + SESSION_MS };
+    const proof = tokenId === null && adminHash !== null ? proofOf(secret, adminHash) : undefined;
+    const endsAt = this.#now() + SESSION_MS;
+    const session: Session = { tokenId, endsAt, ...(proof !== undefined && { proof }) };
     const value = JSON.stringify(session);
     await this.#records.swap([{ key: keyOf(secret), expect: null, value, ttlMs: SESSION_MS }]);
     return secret;
@@ -59,6 +63,11 @@ export class Sessions {
     const { key, version } = found;
     await this.#records.swap([{ key, expect: version, value: null, ttlMs: null }]);
   }
+}
+
+/** With the session's own secret in it, so that what is stored says nothing of the token. */
+export function proofOf(secret: string, adminHash: string): string {
+  return sha256(`${secret} ${adminHash}`).toString("hex");
 }
 
 function keyOf(secret: string): string {
