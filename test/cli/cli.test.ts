@@ -38,6 +38,7 @@ describe("exit codes", () => {
     [["tokens", "create", "x", "--queue", "../x"], 2],
     [["tokens", "create", "x", "--expires", "2020-01-01"], 2],
     [["move", "--to", "sqlite:holdfast.db", "--yes"], 4],
+    [["import-from", "bullmq", "--from", "redis://127.0.0.1:1", "--queue", "to=a b", "--yes"], 2],
     [["jobs", "--url", "sqlite:typo.db"], 3],
     [["jobs", "--url", "postgres://ann:s3cret@127.0.0.1:1/jobs"], 5],
     [["jobs", "--url", "mysql://localhost/x"], 2],
