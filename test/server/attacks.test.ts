@@ -361,6 +361,13 @@ describe("attacks", () => {
       expect(status).toBe(200);
       expect([path, text.includes(SECRET)]).toEqual([path, false]);
     }
+    // Whoever may search in what is hidden finds it, letter by letter.
+    for (const list of ["jobs", "dead-letters"]) {
+      const found = async (text: string) =>
+        (await served.data("GET", `/api/v1/${list}?text=${encodeURIComponent(text)}`)).items;
+      expect(await found("cannot reach postgres://ada")).toMatchObject([{ id: failed }]);
+      expect(await found(`Bearer ${SECRET.slice(0, 3)}`)).toEqual([]);
+    }
     const revealed = await served.data("POST", `/api/v1/jobs/${id}/reveal`, { body: {} });
     expect(revealed.payload).toEqual(payload);
     expect(

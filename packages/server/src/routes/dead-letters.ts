@@ -3,6 +3,7 @@ import type { DeadPlanOptions, JobListing } from "holdfast";
 import { z } from "zod";
 import { sees, type Caller } from "../auth/caller.ts";
 import { invalid, notFound } from "../http/http-error.ts";
+import { hasText } from "./job-filter.ts";
 import { jobListing } from "./job-schemas.ts";
 import { fillList } from "./fill-list.ts";
 import {
@@ -102,7 +103,12 @@ export const deadLetterRoutes = [
       const { limit = 50, cursor = null, from, to, order, ...given } = query;
       const queue = queueInScope(caller, given.queue);
       const asked = defined({ ...given, queue, from: dateOf(from), to: dateOf(to), order });
-      const isMeant = queue === undefined ? inScope(caller) : null;
+      const tests = [
+        queue === undefined ? inScope(caller) : null,
+        given.text === undefined ? null : hasText(hf, given.text),
+      ].filter((test) => test !== null);
+      const isMeant =
+        tests.length === 0 ? null : (job: JobListing) => tests.every((test) => test(job));
       const page = await fillList<JobListing>({ limit, cursor }, isMeant, async (part) => {
         const found = await hf.deadLetters.list({ ...asked, ...part });
         return { items: found.jobs, nextCursor: found.nextCursor };

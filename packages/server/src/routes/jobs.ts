@@ -70,7 +70,7 @@ export const jobRoutes = [
       const begins = id?.replaceAll("-", "").toLowerCase();
       const tests = [
         queue === undefined ? scoped : null,
-        text === undefined ? null : hasText(text),
+        text === undefined ? null : hasText(hf, text),
         family === null ? null : (job: JobListing) => job.type.startsWith(family),
         begins === undefined ? null : (job: JobListing) => idBegins(job, begins),
       ].filter((test) => test !== null);
