@@ -112,6 +112,8 @@ describe("what comes from a store", () => {
       expect(out).toContain(DEAD);
     }
     expect((await terminal.run(["jobs"])).out).toContain("10.0.0.1:25");
+    const { out: queues } = await terminal.run(["queues", "--no-color"], { columns: 55 });
+    for (const line of queues.split("\n")) expect(line.length).toBeLessThanOrEqual(55);
   });
 });
 
@@ -203,6 +205,19 @@ it("top draws queues, sorts, filters, pauses and shows a job", async () => {
   expect(out).toContain(DEAD);
   const { out: queues } = await terminal.run(["queues", "--json"]);
   expect(JSON.parse(queues)).toMatchObject([{ queue: "mail", held: "paused by ann: top" }]);
+});
+
+it("top fits half a screen: no line of it is wrapped", async () => {
+  for (const columns of [70, 60]) {
+    const keys = ["\t", "\t", "\t", "q"];
+    const { out } = await terminal.run(["top", "--no-color"], { columns, keys });
+    // Each screen begins at the top; what else moves the cursor takes no room.
+    const screens = out.replaceAll("\u001b[H", "\n");
+    // oxlint-disable-next-line no-control-regex -- those codes are looked for
+    const lines = screens.replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, "").split("\n");
+    expect(lines.join("\n")).toContain(DEAD);
+    expect(lines.filter((line) => line.trimEnd().length > columns)).toEqual([]);
+  }
 });
 
 it("the completion of bash knows commands, those below them, and options", async () => {
