@@ -207,6 +207,7 @@ describe.each(STORE_NAMES)("routes on %s", (name) => {
     ]);
     await data("DELETE", "/api/v1/dead-letters/presets/nightly");
     expect((await call("GET", "/api/v1/dead-letters/presets/nightly")).status).toBe(404);
+    expect((await call("DELETE", "/api/v1/dead-letters/presets/nightly")).status).toBe(404);
     const { items } = await data("GET", "/api/v1/dead-letters/groups?queue=mail");
     const fault = `/api/v1/dead-letters/groups/${encodeURIComponent(items[0].fingerprint)}`;
     await data("POST", `${fault}/ignore`, { body: { untilPerHour: 100 } });

@@ -15,7 +15,7 @@ import {
   startOptions,
 } from "./operation-schemas.ts";
 import { countPlan } from "./plan-limit.ts";
-import { Reply, route } from "./route.ts";
+import { Reply, route, type Call } from "./route.ts";
 import { inScope, needQueueInScope, queueInScope } from "./scope.ts";
 import { listingView } from "./views.ts";
 import {
@@ -238,6 +238,13 @@ export const deadLetterRoutes = [
 const presetOptions = z.strictObject({ ...filter, ...choice });
 const preset = z.strictObject({ name, options: z.record(z.string(), z.unknown()) });
 
+async function presetOf({ hf, params }: Call) {
+  const all = await hf.deadLetters.presets.list();
+  const found = all.find((one) => one.name === params.name);
+  if (!found) throw notFound("such preset");
+  return found;
+}
+
 export const presetRoutes = [
   route({
     ...{ method: "GET", path: "/api/v1/dead-letters/presets", role: "viewer", scope: "whole" },
@@ -258,12 +265,7 @@ export const presetRoutes = [
       scope: "whole",
     },
     ...{ audit: null, summary: "One of them.", query: null, body: null, answer: preset },
-    async run({ hf, params }) {
-      const all = await hf.deadLetters.presets.list();
-      const found = all.find((one) => one.name === params.name);
-      if (!found) throw notFound("such preset");
-      return found;
-    },
+    run: presetOf,
   }),
   route({
     ...{
@@ -283,8 +285,9 @@ export const presetRoutes = [
     ...{ method: "DELETE", path: "/api/v1/dead-letters/presets/:name", role: "operator" },
     ...{ scope: "whole", audit: "noted: remove preset", summary: "Forgets it." },
     ...{ query: null, body: null, answer: done },
-    async run({ hf, params }) {
-      await hf.deadLetters.presets.remove(params.name ?? "");
+    async run(call) {
+      const { name: named } = await presetOf(call);
+      await call.hf.deadLetters.presets.remove(named);
       return DONE;
     },
   }),
