@@ -32,6 +32,13 @@ describe("exit codes", () => {
     [["lines", "nowhere"], 3],
     [["retry", QUEUED], 4],
     [["remove", DEAD], 4],
+    [["retry", DEAD, "--limit", "1"], 2],
+    [["retry", "--status", "dead", "--payload", "{}"], 2],
+    [["serve", "--classic-anonymous", "viewer"], 2],
+    [["tokens", "create", "x", "--queue", "../x"], 2],
+    [["tokens", "create", "x", "--expires", "2020-01-01"], 2],
+    [["move", "--to", "sqlite:holdfast.db", "--yes"], 4],
+    [["import-from", "bullmq", "--from", "redis://127.0.0.1:1", "--queue", "to=a b", "--yes"], 2],
     [["jobs", "--url", "sqlite:typo.db"], 3],
     [["jobs", "--url", "postgres://ann:s3cret@127.0.0.1:1/jobs"], 5],
     [["jobs", "--url", "mysql://localhost/x"], 2],
@@ -45,6 +52,13 @@ describe("exit codes", () => {
   it("a word that is near is suggested", async () => {
     expect((await terminal.run(["qeues"])).err).toContain("Did you mean queues?");
   });
+});
+
+it("of several jobs that are named, one that is not there keeps no other from its turn", async () => {
+  const gone = "01981b62-7f2c-7c3a-9d1e-3f5b8a6c0d99";
+  const { code, out } = await terminal.run(["retry", gone, DEAD]);
+  expect(out).toBe(`missing ${gone}\nretried ${DEAD}\n`);
+  expect(code).toBe(3);
 });
 
 describe("settings", () => {
@@ -98,6 +112,8 @@ describe("what comes from a store", () => {
       expect(out).toContain(DEAD);
     }
     expect((await terminal.run(["jobs"])).out).toContain("10.0.0.1:25");
+    const { out: queues } = await terminal.run(["queues", "--no-color"], { columns: 55 });
+    for (const line of queues.split("\n")) expect(line.length).toBeLessThanOrEqual(55);
   });
 });
 
@@ -189,6 +205,19 @@ it("top draws queues, sorts, filters, pauses and shows a job", async () => {
   expect(out).toContain(DEAD);
   const { out: queues } = await terminal.run(["queues", "--json"]);
   expect(JSON.parse(queues)).toMatchObject([{ queue: "mail", held: "paused by ann: top" }]);
+});
+
+it("top fits half a screen: no line of it is wrapped", async () => {
+  for (const columns of [70, 60]) {
+    const keys = ["\t", "\t", "\t", "q"];
+    const { out } = await terminal.run(["top", "--no-color"], { columns, keys });
+    // Each screen begins at the top; what else moves the cursor takes no room.
+    const screens = out.replaceAll("\u001b[H", "\n");
+    // oxlint-disable-next-line no-control-regex -- those codes are looked for
+    const lines = screens.replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, "").split("\n");
+    expect(lines.join("\n")).toContain(DEAD);
+    expect(lines.filter((line) => line.trimEnd().length > columns)).toEqual([]);
+  }
 });
 
 it("the completion of bash knows commands, those below them, and options", async () => {

@@ -146,6 +146,11 @@ it("a replay is saved under a name, planned by it and forgotten", async () => {
     { name: "nightly", options: { category: "network", limit: 5 } },
   ]);
   expect(await ok("dead", "replay", "--preset", "nightly", "--dry-run")).toContain("retry 1 job");
+  const choices = [["--limit", "1"], ["--queue", "mail"], ["--since", "1d"], ["a-fingerprint"]];
+  for (const beside of choices) {
+    const both = ["dead", "replay", "--preset", "nightly", ...beside, "--dry-run"];
+    expect(await terminal.run(both)).toMatchObject({ code: 2 });
+  }
   await ok("dead", "forget", "nightly");
   expect(await ok("dead", "presets")).toBe("No presets.\n");
   expect(await terminal.run(["dead", "forget", "nightly"])).toMatchObject({ code: 3 });

@@ -224,6 +224,22 @@ describe("attacks", () => {
     expect((await post({ type: "constructor" })).json.error.code).toBe("type_not_allowed");
   });
 
+  it("a body that does not fit gets 422 with the path of each field, also where it may be one of two", async () => {
+    const paths = async (body: unknown) => {
+      const { status, json } = await post(body);
+      expect(status).toBe(422);
+      return json.error.errors.map(({ path }: { path: string }) => path);
+    };
+    expect(await paths({})).toEqual(["body.type"]);
+    expect(await paths({ type: "mail.send", priority: "high" })).toEqual(["body.priority"]);
+    expect(
+      await paths({ items: [{ type: "mail.send" }, { type: "mail.send", delayMs: "5m" }] }),
+    ).toEqual(["body.items[1].delayMs"]);
+    const body = { queue: "mail", rate: [{ limit: 5 }] };
+    const { json } = await served.call("PUT", "/api/v1/gates/provider", { body });
+    expect(json.error.errors).toMatchObject([{ path: "body.rate[0].perMs" }]);
+  });
+
   it("B10: JSON that could change a prototype gets 400", async () => {
     for (const text of [
       ...[`{"type":"mail.send","payload":{"a":[{"__proto__":{"x":1}}]}}`, `{"__proto__":{}}`],
@@ -344,6 +360,13 @@ describe("attacks", () => {
       const { text, status } = await served.call("GET", `/api/v1/${path}`);
       expect(status).toBe(200);
       expect([path, text.includes(SECRET)]).toEqual([path, false]);
+    }
+    // Whoever may search in what is hidden finds it, letter by letter.
+    for (const list of ["jobs", "dead-letters"]) {
+      const found = async (text: string) =>
+        (await served.data("GET", `/api/v1/${list}?text=${encodeURIComponent(text)}`)).items;
+      expect(await found("cannot reach postgres://ada")).toMatchObject([{ id: failed }]);
+      expect(await found(`Bearer ${SECRET.slice(0, 3)}`)).toEqual([]);
     }
     const revealed = await served.data("POST", `/api/v1/jobs/${id}/reveal`, { body: {} });
     expect(revealed.payload).toEqual(payload);

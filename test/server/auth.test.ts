@@ -7,7 +7,10 @@ import { createServer, Tokens } from "@holdfast/server";
 import { classic } from "@holdfast/server/classic";
 import { Holdfast, StoreUnavailableError, type Store } from "holdfast";
 import { memoryStore } from "holdfast/memory";
-import { serve, type Served } from "./served.ts";
+import { Authenticator } from "../../packages/server/src/auth/authenticator.ts";
+import { Sessions } from "../../packages/server/src/auth/sessions.ts";
+import type { HttpError } from "../../packages/server/src/http/http-error.ts";
+import { ADMIN_TOKEN, serve, type Served } from "./served.ts";
 
 let served: Served | null = null;
 afterEach(async () => {
@@ -145,6 +148,53 @@ describe("auth", () => {
     await served.data("DELETE", `/api/v1/tokens/${items[0].id}`);
     expect((await served.call("GET", "/api/v1/me", { token: secret })).status).toBe(401);
     expect((await served.call("DELETE", "/api/v1/tokens/none")).status).toBe(404);
+  });
+
+  it("another admin token ends the sessions that were begun with the one before", async () => {
+    served = await serve("sqlite");
+    const { headers } = await served.call("POST", "/api/v1/session");
+    const cookie = (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const look = async (adminToken: string) => {
+      const server = createServer(served!.hf, { auth: { adminToken } });
+      const request = new Request("http://us/api/v1/me", { headers: { cookie } });
+      const { status } = await server.fetch(request);
+      await server.close();
+      return status;
+    };
+    expect(await look(ADMIN_TOKEN)).toBe(200);
+    expect(await look("another-admin-token-after-a-leak")).toBe(401);
+  });
+
+  it("a good token is let in again once the wrong ones of its address are a minute old", async () => {
+    const hf = new Holdfast({ store: memoryStore() }) as Holdfast;
+    let at = Date.now();
+    const now = () => at;
+    const tokens = new Tokens(hf.tools.ledgerRecords, now);
+    const sessions = new Sessions(hf.tools.ledgerRecords, now);
+    const authenticator = new Authenticator({}, { tokens, sessions, now });
+    const { secret } = await tokens.create({
+      ...{ role: "viewer", queues: null, name: "", createdBy: "us", expiresAt: null },
+    });
+    const ask = (token: string) => {
+      const request = new Request("http://us/", { headers: { authorization: `Bearer ${token}` } });
+      return authenticator
+        .authenticate({ request, address: "192.0.2.1", incoming: undefined, anonymous: null })
+        .catch((error: HttpError) => error);
+    };
+    for (let wrong = 0; wrong < 5; wrong += 1) {
+      expect(await ask("wrong")).toMatchObject({ status: 401 });
+      at += 1_000;
+    }
+    const refused = await ask(secret);
+    expect(refused).toMatchObject({ status: 429, headers: { "retry-after": "55" } });
+    // It comes more often than it was told to; what was not looked at is not held against it.
+    for (let second = 0; second < 54; second += 1) {
+      at += 1_000;
+      expect(await ask(secret)).toMatchObject({ status: 429 });
+    }
+    at += 1_000;
+    expect(await ask(secret)).toMatchObject({ role: "viewer" });
+    await hf.close();
   });
 
   it("while the store is away callers are known, get 503, and the process stays alive", async () => {

@@ -68,6 +68,26 @@ describe("events", () => {
     client.close();
   });
 
+  it("a token that is removed and a session that is left end their streams, and no others", async () => {
+    const role = { role: "viewer" };
+    const { token, secret } = await served.data("POST", "/api/v1/tokens", { body: role });
+    const other = await served.token("viewer");
+    const login = await served.call("POST", "/api/v1/session", { token: other });
+    const cookie = (login.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const removed = await listen("", { authorization: `Bearer ${secret}` });
+    const stays = await listen("", { authorization: `Bearer ${other}` });
+    const left = await listenTo(served.url, "", { cookie }, null);
+    for (const ear of [removed, stays, left]) await ear.next("overview");
+    await served.data("DELETE", `/api/v1/tokens/${token.id}`);
+    const logout = { token: null, headers: { cookie, "sec-fetch-site": "same-origin" } };
+    await served.data("DELETE", "/api/v1/session", logout);
+    for (const ear of [removed, left]) {
+      await expect(ear.next("never")).rejects.toThrow("it ended before never came");
+    }
+    await stays.next("overview");
+    stays.close();
+  });
+
   it("a server that closes ends its streams", async () => {
     const own = await serve("sqlite");
     const answer = await fetch(`${own.url}/api/v1/events`, {

@@ -77,6 +77,22 @@ describe("routes of what stands on the engine", () => {
     expect(why.reasons.length).toBeGreaterThan(0);
   });
 
+  it("a scope sees of a worker what is in it", async () => {
+    const { hf } = served;
+    hf.define({ type: "wages.pay", queue: "wages", run: async () => null });
+    const worker = await hf.work({ queues: ["reports", "wages"] });
+    const token = await served.token("viewer", ["reports"]);
+    const look = async () => (await served.data("GET", "/api/v1/workers", { token })).items;
+    await expect
+      .poll(async () => (await look()).map(({ id }: { id: string }) => id))
+      .toContain(worker.id);
+    for (const { id, queues, types } of await look()) {
+      expect(queues).toEqual(["reports"]);
+      if (id === worker.id) expect(types).toEqual([]);
+    }
+    await worker.stop();
+  });
+
   it("a tenant is erased by an operation, with a reason", async () => {
     const body = { group: "tenant-7", reason: "asked for" };
     expect((await served.call("POST", "/api/v1/erase", { body: { group: "x" } })).status).toBe(422);

@@ -18,10 +18,12 @@ export async function listenTo(
   url: string,
   path = "",
   headers: Readonly<Record<string, string>> = {},
+  /** Null: none. */
+  token: string | null = ADMIN_TOKEN,
 ): Promise<Ear> {
   const abort = new AbortController();
   const answer = await fetch(`${url}/api/v1/events${path}`, {
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, ...headers },
+    headers: { ...(token !== null && { authorization: `Bearer ${token}` }), ...headers },
     signal: abort.signal,
   });
   const type = answer.headers.get("content-type") ?? "";

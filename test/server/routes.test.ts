@@ -46,6 +46,8 @@ describe.each(STORE_NAMES)("routes on %s", (name) => {
     const listed = await data("GET", "/api/v1/jobs?queue=mail&status=completed");
     expect(listed.items.map((job: { id: string }) => job.id)).toContain(id);
     const byPrefix = await data("GET", `/api/v1/jobs?id=${id.slice(0, 13)}`);
+    const withoutDashes = id.replaceAll("-", "").slice(0, 20).toUpperCase();
+    expect(await data("GET", `/api/v1/jobs?id=${withoutDashes}`)).toEqual(byPrefix);
     expect(byPrefix.items.map((job: { id: string }) => job.id)).toContain(id);
     expect((await call("GET", "/api/v1/jobs/none")).status).toBe(404);
   });
@@ -186,7 +188,7 @@ describe.each(STORE_NAMES)("routes on %s", (name) => {
     expect((await call("GET", "/api/v1/operations/none")).status).toBe(404);
   });
 
-  it("presets and decisions about faults are kept", async () => {
+  it("presets and decisions about faults are kept, and nothing is asked for beside a preset", async () => {
     const { data, call } = served;
     const preset = { category: "unknown", strategy: "oldest", limit: 500 };
     await data("PUT", "/api/v1/dead-letters/presets/nightly", { body: preset });
@@ -194,8 +196,18 @@ describe.each(STORE_NAMES)("routes on %s", (name) => {
       items: [{ name: "nightly", options: preset }],
     });
     expect((await data("GET", "/api/v1/dead-letters/presets/nightly")).options).toEqual(preset);
+    const replay = { preset: "nightly", dryRun: true };
+    await data("POST", "/api/v1/dead-letters/replay", { body: replay });
+    const body = { ...replay, limit: 1, queue: "mail" };
+    const refused = await call("POST", "/api/v1/dead-letters/replay", { body });
+    expect(refused.status).toBe(422);
+    expect(refused.json.error.errors).toMatchObject([
+      { path: "body.queue" },
+      { path: "body.limit" },
+    ]);
     await data("DELETE", "/api/v1/dead-letters/presets/nightly");
     expect((await call("GET", "/api/v1/dead-letters/presets/nightly")).status).toBe(404);
+    expect((await call("DELETE", "/api/v1/dead-letters/presets/nightly")).status).toBe(404);
     const { items } = await data("GET", "/api/v1/dead-letters/groups?queue=mail");
     const fault = `/api/v1/dead-letters/groups/${encodeURIComponent(items[0].fingerprint)}`;
     await data("POST", `${fault}/ignore`, { body: { untilPerHour: 100 } });

@@ -152,10 +152,12 @@ function servicesOf(hf: Holdfast, options: ServerOptions): Services {
   checkRoutes(routes);
   const overview = new OverviewReader(hf, now);
   const { maxClients, maxPerCaller } = options.events ?? {};
-  const hub = new EventHub({ hf, overview, logger, maxClients, maxPerCaller });
+  const auth = new Authenticator(options.auth ?? {}, parts);
+  const ended: Authenticator["ended"] = (all) => auth.ended(all);
+  const hub = new EventHub({ hf, overview, logger, ended, maxClients, maxPerCaller });
   return {
     ...{ hf, options, logger, overview, hub, routes, now, basePath: options.basePath ?? "" },
-    auth: new Authenticator(options.auth ?? {}, parts),
+    auth,
     audit: new AuditDesk(hf, logger),
     metrics: new Metrics(hf, () => hub.size),
     shared: new SharedReads(now),

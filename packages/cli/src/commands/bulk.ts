@@ -2,7 +2,14 @@
  * Retry, cancel and remove: of jobs that are named, one by one; of jobs that a filter finds, as an operation,
  * which survives this process.
  */
-import type { Holdfast, Operation, OperationView, Plan, StartOptions } from "holdfast";
+import {
+  JobNotFoundError,
+  type Holdfast,
+  type Operation,
+  type OperationView,
+  type Plan,
+  type StartOptions,
+} from "holdfast";
 import type { Cli } from "../cli.ts";
 import type { Command, Option } from "../command.ts";
 import { CliError, ExitCode } from "../exit-code.ts";
@@ -78,6 +85,7 @@ async function change(cli: Cli, action: Action, ids: readonly string[]): Promise
       `${action} takes ids, or a filter such as --status dead --queue mail, and not both`,
     );
   }
+  refuseIdle(cli, ids);
   if (ids.length > 0) return changeEach(cli, action, ids);
   const hf = await cli.open();
   const { limit } = cli.flags;
@@ -88,6 +96,23 @@ async function change(cli: Cli, action: Action, ids: readonly string[]): Promise
   return carryOut(cli, hf, plan);
 }
 
+const OF_AN_OPERATION = {
+  ...{ limit: "--limit", perSecond: "--per-second", stopAtFailureRate: "--stop-at-failure-rate" },
+} as const;
+
+/** A flag that would be passed over is a mistake: who gave it expects something else than what would happen. */
+function refuseIdle(cli: Cli, ids: readonly string[]): void {
+  if (ids.length !== 1 && cli.flags["payload"] !== undefined) {
+    throw new CliError(ExitCode.usage, "--payload is of one job: name it by its id");
+  }
+  const idle = Object.entries(OF_AN_OPERATION).find(([name]) => cli.flags[name] !== undefined);
+  if (ids.length === 0 || idle === undefined) return;
+  throw new CliError(
+    ExitCode.usage,
+    `${idle[1]} is of jobs that a filter finds, not of named ones`,
+  );
+}
+
 async function changeEach(cli: Cli, action: Action, ids: readonly string[]): Promise<ExitCode> {
   if (cli.flags["dryRun"] === true) {
     cli.print({ action, ids }, () => `Would ${action} ${many(ids.length, "job")}.`);
@@ -96,8 +121,16 @@ async function changeEach(cli: Cli, action: Action, ids: readonly string[]): Pro
   if (action === "remove") await cli.confirm(`Remove ${many(ids.length, "job")} for good?`);
   const hf = await cli.open();
   const results: { id: string; result: string }[] = [];
-  for (const id of ids) results.push({ id, result: await changeOne(cli, hf, action, id) });
+  for (const id of ids) {
+    // One that is not there must not hide what became of those before it, nor keep those behind it from their turn.
+    const result = await changeOne(cli, hf, action, id).catch((error: unknown) => {
+      if (error instanceof JobNotFoundError && ids.length > 1) return "missing";
+      throw error;
+    });
+    results.push({ id, result });
+  }
   cli.print(results, () => results.map(({ id, result }) => `${result} ${clean(id)}`).join("\n"));
+  if (results.some(({ result }) => result === "missing")) return ExitCode.notFound;
   return results.some(({ result }) => result === "refused") ? ExitCode.refused : ExitCode.ok;
 }
 

@@ -131,10 +131,20 @@ export const deadReplay: Command = {
   ],
   async run(cli, { args: [fingerprint] }) {
     const { flags } = cli;
-    const hf = await cli.open();
     const choice = ["strategy", "limit", "perCategory"].flatMap((word) =>
       flags[word] === undefined ? [] : [[word, flags[word]]],
     );
+    const others = [fingerprint, ...Object.keys(deadFilter(flags)), ...choice];
+    if (flags["preset"] !== undefined && others.some((one) => one !== undefined)) {
+      throw new CliError(
+        ExitCode.usage,
+        "a preset has a filter and a choice of its own: leave the others out, or the preset",
+      );
+    }
+    if (fingerprint !== undefined && flags["fingerprint"] !== undefined) {
+      throw new CliError(ExitCode.usage, "dead replay takes one fingerprint: leave the other out");
+    }
+    const hf = await cli.open();
     const plan =
       typeof flags["preset"] === "string"
         ? await hf.deadLetters.presets.plan(flags["preset"])

@@ -70,7 +70,11 @@ export const queues: Command = {
         : cli.table(rows, [
             { title: "QUEUE", value: ({ queue }) => queue, atLeast: 8 },
             { title: "READY", value: ({ ready }) => count(ready), align: "right" },
-            { title: "DELAYED", value: ({ delayed }) => count(delayed), align: "right" },
+            {
+              title: "DELAYED",
+              value: ({ delayed }) => count(delayed),
+              ...{ align: "right", mayGo: true },
+            },
             { title: "RUNNING", value: ({ processing }) => count(processing), align: "right" },
             {
               title: "DEAD",
@@ -78,7 +82,11 @@ export const queues: Command = {
               align: "right",
               paint: ({ dead }, paint) => (dead > 0 ? paint.red : undefined),
             },
-            { title: "SUCCEEDED", value: ({ succeeded }) => count(succeeded), align: "right" },
+            {
+              title: "SUCCEEDED",
+              value: ({ succeeded }) => count(succeeded),
+              ...{ align: "right", mayGo: true },
+            },
             {
               title: "OLDEST",
               value: ({ oldestReadyMs }) =>

@@ -3,6 +3,7 @@ import type { Holdfast, Logger } from "holdfast";
 import { checkFleet, checkStore } from "holdfast/doctor";
 import { hideCredentials, optionsOf } from "holdfast/env";
 import type { Command } from "../command.ts";
+import { CliError, ExitCode } from "../exit-code.ts";
 import { readWhole } from "../settings/read-flags.ts";
 import { importMounts } from "./load-imports.ts";
 import { classicMount, loadServer, SERVER } from "./load-server.ts";
@@ -31,6 +32,12 @@ export const serve: Command = {
   ],
   async run(cli) {
     const { values, warnings } = await cli.settings();
+    if (cli.flags["classicAnonymous"] !== undefined && values.classic !== true) {
+      throw new CliError(
+        ExitCode.usage,
+        "--classic-anonymous is about the classic routes: say --classic, too",
+      );
+    }
     const { createServer } = await loadServer();
     for (const warning of warnings) cli.note(`holdfast: ${warning}`);
     const logger = pinoLogger(cli, values.logLevel ?? "info");

@@ -55,13 +55,15 @@ function headLines({ look, view, rates, store, columns, paint }: Screen): string
     pane === view.pane ? paint.inverse(` ${pane} `) : ` ${pane} `,
   );
   const filter = view.filter === "" ? "" : `  filter: ${view.filter}`;
+  const room = columns - PANES.reduce((all, pane) => all + pane.length + 2, 0);
+  const order = cut(`  sorted by ${view.sort}${filter}`, Math.max(0, room));
   return [
     paint.bold(title),
     cut(figures, columns),
     ...(look.trouble === null
       ? []
       : [paint.red(cut(`the store does not answer: ${clean(look.trouble)}`, columns))]),
-    `${panes.join("")}${paint.dim(`  sorted by ${view.sort}${filter}`)}`,
+    `${panes.join("")}${paint.dim(order)}`,
   ];
 }
 
@@ -75,14 +77,18 @@ function paneLines(screen: Screen, room: number): string[] {
       return rowsOf(screen, room, shownQueues(look, view, rates), [
         { title: "QUEUE", value: ({ queue }) => queue, atLeast: 8 },
         { title: "READY", value: ({ ready }) => count(ready), align: "right" },
-        { title: "DELAYED", value: ({ delayed }) => count(delayed), align: "right" },
+        { title: "DELAYED", value: ({ delayed }) => count(delayed), align: "right", mayGo: true },
         { title: "RUNNING", value: ({ processing }) => count(processing), align: "right" },
         {
           title: "PER S",
           value: ({ queue }) => (rates.get(queue) ?? 0).toFixed(1),
-          align: "right",
+          ...{ align: "right", mayGo: true },
         },
-        { title: "RETRYING", value: ({ retrying }) => count(retrying), align: "right" },
+        {
+          title: "RETRYING",
+          value: ({ retrying }) => count(retrying),
+          ...{ align: "right", mayGo: true },
+        },
         { title: "DEAD", value: ({ dead }) => count(dead), align: "right" },
         {
           title: "OLDEST",
@@ -98,9 +104,13 @@ function paneLines(screen: Screen, room: number): string[] {
       return rowsOf(screen, room, jobs, [
         { title: "ID", value: ({ id }) => id },
         { title: "TYPE", value: ({ type }) => type, atLeast: 8 },
-        { title: "QUEUE", value: ({ queue }) => queue, atLeast: 6 },
-        { title: "TRY", value: (job) => `${job.attempts}/${job.maxAttempts}`, align: "right" },
-        { title: "SINCE", value: (job) => ago(job.finishedAt ?? job.startedAt, at) },
+        { title: "QUEUE", value: ({ queue }) => queue, atLeast: 6, mayGo: true },
+        {
+          title: "TRY",
+          value: (job) => `${job.attempts}/${job.maxAttempts}`,
+          ...{ align: "right", mayGo: true },
+        },
+        { title: "SINCE", value: (job) => ago(job.finishedAt ?? job.startedAt, at), mayGo: true },
         {
           title: "WHAT",
           value: (job) => job.error?.message ?? job.progress?.message ?? job.worker,
@@ -115,8 +125,8 @@ function paneLines(screen: Screen, room: number): string[] {
         { title: "WORKER", value: ({ id }) => id, atLeast: 12 },
         { title: "BUSY", value: (one) => `${one.active}/${one.slots}`, align: "right" },
         { title: "QUEUES", value: (one) => one.queues.join(","), atLeast: 8 },
-        { title: "VERSION", value: ({ version }) => version },
-        { title: "SEEN", value: ({ seenAt }) => ago(seenAt, at) },
+        { title: "VERSION", value: ({ version }) => version, mayGo: true },
+        { title: "SEEN", value: ({ seenAt }) => ago(seenAt, at), mayGo: true },
         { title: "STATE", value: (one) => (one.isQuiet ? "quiet" : "leasing") },
         {
           title: "RUNS",

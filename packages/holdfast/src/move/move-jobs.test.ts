@@ -52,6 +52,18 @@ async function contents(store: Store, finished = true): Promise<readonly Adopted
 }
 
 describe("a move", () => {
+  it("one place under two names is refused, and none of its queues is held", async () => {
+    const file = join(folder, "one.db");
+    const [from, to] = [await opened(sqliteStore({ file })), await opened(sqliteStore({ file }))];
+    await from.insert([newJob({ queue: "mail" })]);
+    await expect(moveJobs({ from, to })).rejects.toThrow(MoveRefusedError);
+    const { queue } = await from.lines("mail", { limit: 1, cursor: null });
+    expect(queue?.holds).toEqual([]);
+    const { records } = await to.records.scan({ prefix: "holdfast/move/", limit: 10 });
+    expect(records).toEqual([]);
+    await Promise.all([from.close(), to.close()]);
+  });
+
   it("takes jobs of every status as they are, keys and their lifetimes included", async () => {
     const [from, to] = [await filled(), await sqlite()];
     const report = await moveJobs({ from, to, finished: true });

@@ -5,6 +5,7 @@
  *
  *   hold ─▶ copy, again until a pass finds nothing new ─▶ rules ─▶ verify
  */
+import { randomUUID } from "node:crypto";
 import { InvalidOptionError, MoveRefusedError } from "../core/errors.ts";
 import { checkFlag, checkFunction, checkOptions, checkText } from "../core/option-checks.ts";
 import type { Store } from "../core/store.ts";
@@ -68,6 +69,7 @@ export async function moveJobs(options: MoveOptions): Promise<MoveReport> {
   checkFunction("onProgress", onProgress);
   checkText("reason", reason);
   if (from === to) throw new InvalidOptionError("moveJobs needs two stores, and these are one");
+  await refuseSamePlace(options);
   const why = `${MOVED}: ${reason}`;
   await holdAll(options, why);
   await refuseRunning(options);
@@ -92,6 +94,24 @@ export async function moveJobs(options: MoveOptions): Promise<MoveReport> {
       : 0;
   const verified = await verify(options, (done) => onProgress({ phase: "verify", done, of }));
   return { ...tally, records, entries, ...verified };
+}
+
+const PROBE_MS = 60_000;
+
+/**
+ * Two stores may be one place under two names: another path, another host. Its queues would be held, and every job
+ * found to be the same. So what is written to the one must not be there in the other.
+ */
+async function refuseSamePlace({ from, to }: MoveOptions): Promise<void> {
+  const key = `holdfast/move/probe/${randomUUID()}`;
+  const [written] = await to.records.swap([{ key, expect: null, value: "{}", ttlMs: PROBE_MS }]);
+  const [seen] = await from.records.read([key]);
+  const expect = written?.swapped === true ? written.version : null;
+  await to.records.swap([{ key, expect, value: null, ttlMs: null }]);
+  if (seen === null) return;
+  throw new MoveRefusedError(
+    "the old store and the new one are the same: nothing was done; give the new one another place",
+  );
 }
 
 function exportedOf({ finished, queues }: MoveOptions): ExportOptions {

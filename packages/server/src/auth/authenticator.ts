@@ -7,7 +7,7 @@ import { checkUser, type AuthOptions } from "../server-options.ts";
 import type { Caller, Role } from "./caller.ts";
 import { matches, sha256 } from "./hash.ts";
 import { isJwt, jwtCheck, type JwtCheck } from "./jwt.ts";
-import { sessionOf, type Sessions } from "./sessions.ts";
+import { proofOf, sessionOf, type Sessions } from "./sessions.ts";
 import type { TokenRecord, Tokens } from "./tokens.ts";
 
 /** The sixth wrong one in a minute is not looked at any more. */
@@ -22,6 +22,13 @@ export interface Credentials {
   readonly incoming: IncomingMessage | undefined;
   /** Whom a caller without credentials on this machine is taken for. */
   readonly anonymous: Role | null;
+}
+
+/** Someone who stays. */
+export interface LetIn {
+  readonly caller: Caller;
+  /** The secret of the session that let the caller in; null: none did. */
+  readonly session: string | null;
 }
 
 export class Authenticator {
@@ -70,6 +77,23 @@ export class Authenticator {
     throw unauthenticated();
   }
 
+  /** The secret of a new session; it lasts as long as the token that it was begun with. */
+  async beginSession({ tokenId }: Caller): Promise<string> {
+    return this.sessions.begin(tokenId, this.#adminHash);
+  }
+
+  /** Of those who were let in before: whose token or session has ended since. Two reads, however many they are. */
+  async ended<One extends LetIn>(all: readonly One[]): Promise<readonly One[]> {
+    const [tokens, sessions] = await Promise.all([
+      this.tokens.living(all.flatMap(({ caller }) => caller.tokenId ?? [])),
+      this.sessions.living(all.flatMap(({ session }) => session ?? [])),
+    ]);
+    return all.filter(({ caller: { tokenId }, session }) => {
+      const isTokenOver = tokenId !== null && !tokens.has(tokenId);
+      return isTokenOver || (session !== null && !sessions.has(session));
+    });
+  }
+
   async #byFunction({ request, incoming }: Credentials): Promise<Caller | null> {
     const user = checkUser(await this.#options.user?.(request, incoming));
     if (!user) return null;
@@ -88,9 +112,12 @@ export class Authenticator {
     const given = /^bearer +(\S+)$/i.exec(header)?.[1] ?? "";
     const caller = await this.#byToken(given, !isLimited);
     if (caller) return caller;
-    this.#wrong.add(key, MOST_WRONG + 1);
-    if (!isLimited) throw unauthenticated();
-    throw tooMany("too_many_wrong_tokens", "too many wrong tokens from this address", freeInMs);
+    if (isLimited) {
+      // It was not looked at, so it is not known to be wrong: counted, a good one that comes back would lock itself out.
+      throw tooMany("too_many_wrong_tokens", "too many wrong tokens from this address", freeInMs);
+    }
+    this.#wrong.add(key, MOST_WRONG);
+    throw unauthenticated();
   }
 
   /** Each way takes the same steps for whatever is wrong. */
@@ -105,7 +132,8 @@ export class Authenticator {
     const session = await this.sessions.find(secret);
     if (!session) return null;
     if (session.tokenId === null) {
-      return this.#adminHash === null ? null : { ...adminCaller(), via: "session" };
+      const isSame = this.#adminHash !== null && session.proof === proofOf(secret, this.#adminHash);
+      return isSame ? { ...adminCaller(), via: "session" } : null;
     }
     const token = await this.tokens.get(session.tokenId);
     return token && callerOf(token, "session");

@@ -13,6 +13,8 @@ const FORM = /^[A-Za-z0-9_-]{43}$/;
 export interface Session {
   /** Null: the admin token of the options. */
   readonly tokenId: string | null;
+  /** Of that token, as it was then: another one ends the session. Absent: of a token of the store. */
+  readonly proof?: string;
   readonly endsAt: number;
 }
 
@@ -26,9 +28,11 @@ export class Sessions {
   }
 
   /** A new secret for each login. */
-  async begin(tokenId: string | null): Promise<string> {
+  async begin(tokenId: string | null, adminHash: string | null = null): Promise<string> {
     const secret = randomText(32);
-    const session: Session = { tokenId, endsAt: this.#now() + SESSION_MS };
+    const proof = tokenId === null && adminHash !== null ? proofOf(secret, adminHash) : undefined;
+    const endsAt = this.#now() + SESSION_MS;
+    const session: Session = { tokenId, endsAt, ...(proof !== undefined && { proof }) };
     const value = JSON.stringify(session);
     await this.#records.swap([{ key: keyOf(secret), expect: null, value, ttlMs: SESSION_MS }]);
     return secret;
@@ -41,6 +45,17 @@ export class Sessions {
     return session && session.endsAt > this.#now() ? session : null;
   }
 
+  /** Those of them that are still good, in one read. */
+  async living(secrets: Iterable<string>): Promise<ReadonlySet<string>> {
+    const all = [...new Set(secrets)];
+    const found = all.length === 0 ? [] : await this.#records.read(all.map(keyOf));
+    const isGood = (at: number) => {
+      const one = found[at];
+      return one != null && (JSON.parse(one.value) as Session).endsAt > this.#now();
+    };
+    return new Set(all.filter((_, at) => isGood(at)));
+  }
+
   async end(secret: string): Promise<void> {
     if (!FORM.test(secret)) return;
     const [found] = await this.#records.read([keyOf(secret)]);
@@ -48,6 +63,11 @@ export class Sessions {
     const { key, version } = found;
     await this.#records.swap([{ key, expect: version, value: null, ttlMs: null }]);
   }
+}
+
+/** With the session's own secret in it, so that what is stored says nothing of the token. */
+export function proofOf(secret: string, adminHash: string): string {
+  return sha256(`${secret} ${adminHash}`).toString("hex");
 }
 
 function keyOf(secret: string): string {

@@ -8,6 +8,7 @@ import { InvalidOptionError, type Records } from "holdfast";
 import { HttpError } from "../http/http-error.ts";
 import { isStoreAway } from "../http/error-answer.ts";
 import { matches, randomText, sha256 } from "./hash.ts";
+import { NAME_PATTERN } from "../routes/words.ts";
 import { isRole, type Role } from "./caller.ts";
 
 const PREFIX = "holdfast/server/tokens/";
@@ -41,12 +42,13 @@ export interface NewToken {
 
 function checkNewToken(given: unknown): void {
   const { role, queues, name, createdBy, expiresAt } = Object(given) as Partial<NewToken>;
-  const isList = Array.isArray(queues) && queues.every((queue) => typeof queue === "string");
+  const isName = (one: unknown) => typeof one === "string" && NAME_PATTERN.test(one);
+  const isList = Array.isArray(queues) && queues.every((queue) => isName(queue));
   const isTime = expiresAt === null || expiresAt instanceof Date;
   const isNamed = typeof name === "string" && typeof createdBy === "string";
   if (isRole(role) && (queues === null || isList) && isNamed && isTime) return;
   throw new InvalidOptionError(
-    "a token is made of { role, queues, name, createdBy, expiresAt }: a role is viewer, operator or admin, queues is a list or null, expiresAt a Date or null",
+    "a token is made of { role, queues, name, createdBy, expiresAt }: a role is viewer, operator or admin, queues is a list of names or null, expiresAt a Date or null",
   );
 }
 
@@ -63,6 +65,9 @@ export class Tokens {
   /** Its secret is in the answer, and nowhere else ever again. */
   async create(given: NewToken): Promise<{ readonly token: TokenRecord; readonly secret: string }> {
     checkNewToken(given);
+    if (given.expiresAt !== null && given.expiresAt.getTime() <= this.#now()) {
+      throw new InvalidOptionError("a token must not be over when it is made: give it a later end");
+    }
     const id = randomBytes(6).toString("hex");
     const secret = `hf_${id}_${randomText(32)}`;
     const { role, queues, name, createdBy, expiresAt } = given;
@@ -116,6 +121,14 @@ export class Tokens {
     const isFresh = known !== undefined && this.#now() - known.at < FRESH_MS;
     const token = isFresh ? known.token : await this.#read(id);
     return this.#isOver(token) ? null : token;
+  }
+
+  /** Those of them that are still good, in one read. */
+  async living(ids: Iterable<string>): Promise<ReadonlySet<string>> {
+    const keys = [...new Set(ids)].map((id) => PREFIX + id);
+    const found = keys.length === 0 ? [] : await this.#records.read(keys);
+    const tokens = found.map((one) => one && (JSON.parse(one.value) as TokenRecord));
+    return new Set(tokens.flatMap((one) => (one === null || this.#isOver(one) ? [] : [one.id])));
   }
 
   async #read(id: string): Promise<TokenRecord | null> {

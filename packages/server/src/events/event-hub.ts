@@ -4,6 +4,7 @@
  * id; a listener that comes back with the last one it saw gets what it missed, as long as that is remembered.
  */
 import type { Alert, Holdfast, Logger, OperationView } from "holdfast";
+import type { LetIn } from "../auth/authenticator.ts";
 import { sees, type Caller } from "../auth/caller.ts";
 import { HttpError, tooMany } from "../http/http-error.ts";
 import { isStoreAway } from "../http/error-answer.ts";
@@ -17,6 +18,8 @@ const TICK_MS = 1_000;
 const LATE_MS = 5_000;
 const BEAT_EVERY = 15;
 const ALERTS_EVERY = 5;
+/** A token that is removed is refused within seconds, also where it listens already. */
+const SHOW_OUT_EVERY = 5;
 const MOST_REMEMBERED = 500;
 const MAX_CLIENTS = 1_000;
 const MAX_PER_CALLER = 100;
@@ -29,8 +32,7 @@ export interface JobWish {
   readonly status?: readonly string[] | undefined;
 }
 
-export interface Listener {
-  readonly caller: Caller;
+export interface Listener extends LetIn {
   readonly jobs: JobWish | null;
   /** What it saw last; null: it is new. */
   readonly lastId: string | null;
@@ -46,6 +48,8 @@ export interface HubOptions {
   readonly hf: Holdfast;
   readonly overview: OverviewReader;
   readonly logger: Logger;
+  /** Whose token or session has ended since it was let in. */
+  readonly ended: (all: readonly Listener[]) => Promise<readonly Listener[]>;
   readonly maxClients?: number | undefined;
   readonly maxPerCaller?: number | undefined;
 }
@@ -161,6 +165,7 @@ export class EventHub {
     this.#looks += 1;
     const snapshot = await overview.read();
     this.#noteAway(false);
+    if (this.#looks % SHOW_OUT_EVERY === 0) await this.#showOut();
     this.#noteOperations(snapshot.operations);
     if (this.#looks % ALERTS_EVERY === 1) await this.#noteAlerts();
     if ([...this.#clients.values()].some(({ jobs }) => jobs !== null)) {
@@ -192,6 +197,11 @@ export class EventHub {
     this.#operations = new Map(operations.map((one) => [one.id, JSON.stringify(one)]));
     const changed = operations.filter((one) => before.get(one.id) !== this.#operations.get(one.id));
     if (changed.length > 0 && before.size > 0) this.#publish("operations", { items: changed });
+  }
+
+  async #showOut(): Promise<void> {
+    const ended = new Set(await this.#options.ended([...this.#clients.values()]));
+    for (const [client, listener] of this.#clients) if (ended.has(listener)) client.close();
   }
 
   /** Those of the whole fleet; what was there at the first look is not news. */

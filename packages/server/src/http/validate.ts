@@ -16,7 +16,7 @@ export function validate<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const { issues } = parsed.error;
+  const issues = parsed.error.issues.flatMap((issue) => nearest(issue));
   const isName = issues.some(
     (issue) => "pattern" in issue && issue.pattern === String(NAME_PATTERN),
   );
@@ -24,6 +24,28 @@ export function validate<Schema extends z.ZodType>(
     issues.slice(0, 20).map((issue) => issueOf(issue, where)),
     isName ? "invalid_name" : undefined,
   );
+}
+
+/**
+ * Where one of several shapes is taken, "invalid input" would name no field. So what was given is held against the
+ * shape it comes nearest to: one of its kind, with the fewest fields that do not fit.
+ */
+function nearest(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const [best] = issue.errors
+    .map((issues) => issues.flatMap((one) => nearest(one)))
+    .filter((issues) => issues.length > 0)
+    .toSorted((a, b) => distance(a) - distance(b));
+  if (!best) return [issue];
+  return best.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+}
+
+function distance(issues: readonly z.core.$ZodIssue[]): number {
+  const isOfAnotherKind = issues.some(
+    ({ code, path }) => path.length === 0 && (code === "invalid_type" || code === "invalid_value"),
+  );
+  const fields = issues.map((one) => (one.code === "unrecognized_keys" ? one.keys.length : 1));
+  return (isOfAnotherKind ? 1_000 : 0) + fields.reduce((sum, one) => sum + one, 0);
 }
 
 function issueOf(issue: z.core.$ZodIssue, where: string): FieldIssue {

@@ -2,7 +2,8 @@
 import type { DeadPlanOptions, JobListing } from "holdfast";
 import { z } from "zod";
 import { sees, type Caller } from "../auth/caller.ts";
-import { notFound } from "../http/http-error.ts";
+import { invalid, notFound } from "../http/http-error.ts";
+import { hasText } from "./job-filter.ts";
 import { jobListing } from "./job-schemas.ts";
 import { fillList } from "./fill-list.ts";
 import {
@@ -14,7 +15,7 @@ import {
   startOptions,
 } from "./operation-schemas.ts";
 import { countPlan } from "./plan-limit.ts";
-import { Reply, route } from "./route.ts";
+import { Reply, route, type Call } from "./route.ts";
 import { inScope, needQueueInScope, queueInScope } from "./scope.ts";
 import { listingView } from "./views.ts";
 import {
@@ -68,6 +69,14 @@ function planOptions({ from, to, ...given }: PlanGiven): DeadPlanOptions {
   return defined({ ...given, from: dateOf(from), to: dateOf(to) });
 }
 
+/** Passed over in silence, a limit beside a preset would run more jobs than were asked for. */
+function refuseBesidePreset(plan: PlanGiven): void {
+  const fields = Object.keys(plan);
+  if (fields.length === 0) return;
+  const message = "a preset has a filter and a choice of its own: leave this out, or the preset";
+  throw invalid(fields.map((field) => ({ path: `body.${field}`, message })));
+}
+
 const counts = z.record(z.string(), count);
 
 function seenOnly(
@@ -94,7 +103,12 @@ export const deadLetterRoutes = [
       const { limit = 50, cursor = null, from, to, order, ...given } = query;
       const queue = queueInScope(caller, given.queue);
       const asked = defined({ ...given, queue, from: dateOf(from), to: dateOf(to), order });
-      const isMeant = queue === undefined ? inScope(caller) : null;
+      const tests = [
+        queue === undefined ? inScope(caller) : null,
+        given.text === undefined ? null : hasText(hf, given.text),
+      ].filter((test) => test !== null);
+      const isMeant =
+        tests.length === 0 ? null : (job: JobListing) => tests.every((test) => test(job));
       const page = await fillList<JobListing>({ limit, cursor }, isMeant, async (part) => {
         const found = await hf.deadLetters.list({ ...asked, ...part });
         return { items: found.jobs, nextCursor: found.nextCursor };
@@ -167,6 +181,7 @@ export const deadLetterRoutes = [
       const { hf, caller, body } = call;
       const { preset, dryRun, useFullRetry, perSecond, attempts, delayMs, ...given } = body;
       const { stopAtFailureRate, reason, ...plan } = given;
+      if (preset !== undefined) refuseBesidePreset(plan);
       // A preset has a filter of its own.
       needQueueInScope(caller, preset === undefined ? plan.queue : undefined);
       countPlan(call);
@@ -223,6 +238,13 @@ export const deadLetterRoutes = [
 const presetOptions = z.strictObject({ ...filter, ...choice });
 const preset = z.strictObject({ name, options: z.record(z.string(), z.unknown()) });
 
+async function presetOf({ hf, params }: Call) {
+  const all = await hf.deadLetters.presets.list();
+  const found = all.find((one) => one.name === params.name);
+  if (!found) throw notFound("such preset");
+  return found;
+}
+
 export const presetRoutes = [
   route({
     ...{ method: "GET", path: "/api/v1/dead-letters/presets", role: "viewer", scope: "whole" },
@@ -243,12 +265,7 @@ export const presetRoutes = [
       scope: "whole",
     },
     ...{ audit: null, summary: "One of them.", query: null, body: null, answer: preset },
-    async run({ hf, params }) {
-      const all = await hf.deadLetters.presets.list();
-      const found = all.find((one) => one.name === params.name);
-      if (!found) throw notFound("such preset");
-      return found;
-    },
+    run: presetOf,
   }),
   route({
     ...{
@@ -268,8 +285,9 @@ export const presetRoutes = [
     ...{ method: "DELETE", path: "/api/v1/dead-letters/presets/:name", role: "operator" },
     ...{ scope: "whole", audit: "noted: remove preset", summary: "Forgets it." },
     ...{ query: null, body: null, answer: done },
-    async run({ hf, params }) {
-      await hf.deadLetters.presets.remove(params.name ?? "");
+    async run(call) {
+      const { name: named } = await presetOf(call);
+      await call.hf.deadLetters.presets.remove(named);
       return DONE;
     },
   }),

@@ -1,5 +1,5 @@
 /** Which jobs are meant, as a query says it. */
-import type { JobListing, JobsFilter } from "holdfast";
+import type { Holdfast, JobListing, JobsFilter } from "holdfast";
 import { z } from "zod";
 import { invalid } from "../http/http-error.ts";
 import {
@@ -76,7 +76,9 @@ export function timesOfPrefix(prefix: string): { readonly from: Date; readonly t
   return { from: new Date(most("0") - AROUND_MS), to: new Date(most("f") + AROUND_MS) };
 }
 
-export function hasText(text: string): (job: JobListing) => boolean {
+/** In what is shown: who may search in what is hidden can find it, letter by letter. */
+export function hasText({ tools }: Holdfast, text: string): (job: JobListing) => boolean {
   const wanted = text.toLowerCase();
-  return ({ error }) => error?.message.toLowerCase().includes(wanted) === true;
+  return ({ error }) =>
+    error !== null && tools.redact.text(error.message).toLowerCase().includes(wanted);
 }

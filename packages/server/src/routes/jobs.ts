@@ -15,6 +15,11 @@ const ID_PREFIX = /^[0-9a-f]{8}(-?[0-9a-f-]{0,28})$/i;
 
 const TYPE_OR_BEGINNING = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}\*?$/;
 
+/** With dashes or without: as it was copied. */
+function idBegins({ id }: JobListing, digits: string): boolean {
+  return id.replaceAll("-", "").startsWith(digits);
+}
+
 const answered = <const Word extends string>(...results: Word[]) =>
   z.strictObject({ result: z.enum(results) });
 
@@ -62,12 +67,12 @@ export const jobRoutes = [
       };
       const times = id === undefined ? {} : timesOfPrefix(id);
       const scoped = inScope(caller);
-      const begins = id?.toLowerCase();
+      const begins = id?.replaceAll("-", "").toLowerCase();
       const tests = [
         queue === undefined ? scoped : null,
-        text === undefined ? null : hasText(text),
+        text === undefined ? null : hasText(hf, text),
         family === null ? null : (job: JobListing) => job.type.startsWith(family),
-        begins === undefined ? null : (job: JobListing) => job.id.startsWith(begins),
+        begins === undefined ? null : (job: JobListing) => idBegins(job, begins),
       ].filter((test) => test !== null);
       const isMeant =
         tests.length === 0 ? null : (job: JobListing) => tests.every((test) => test(job));

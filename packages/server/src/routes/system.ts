@@ -11,6 +11,7 @@ import { operationView } from "./operation-schemas.ts";
 import { queueView } from "./queues.ts";
 import { Reply, route, type Call } from "./route.ts";
 import { sees } from "../auth/caller.ts";
+import { sessionOf } from "../auth/sessions.ts";
 import { category, count, instant, list, name, status } from "./words.ts";
 
 const PING_MS = 2_000;
@@ -168,7 +169,11 @@ export const systemRoutes = [
       }
       const lastId = request.headers.get("last-event-id");
       const wantsJobs = jobs ?? Object.values(wish).some((part) => part !== undefined);
-      const stream = services.hub.listen({ caller, jobs: wantsJobs ? wish : null, lastId });
+      const session = caller.via === "session" ? sessionOf(request) : null;
+      const stream = services.hub.listen({
+        ...{ caller, session, lastId },
+        jobs: wantsJobs ? wish : null,
+      });
       return new Response(stream, {
         headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" },
       });

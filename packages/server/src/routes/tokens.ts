@@ -109,7 +109,7 @@ export const tokenRoutes = [
         throw new HttpError(422, "needs_token", "a session begins with a token");
       }
       needRole(caller, "viewer");
-      const secret = await services.auth.sessions.begin(caller.tokenId);
+      const secret = await services.auth.beginSession(caller);
       const endsAt = new Date(services.now() + SESSION_MS);
       const headers = { "set-cookie": sessionCookie(secret, cookieOptions(call)) };
       return new Reply({ role: caller.role, endsAt }, 200, headers);

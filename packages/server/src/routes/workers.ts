@@ -1,6 +1,7 @@
 /** The fleet. */
+import type { FleetWorker } from "holdfast";
 import { z } from "zod";
-import { sees } from "../auth/caller.ts";
+import { sees, type Caller } from "../auth/caller.ts";
 import { notFound } from "../http/http-error.ts";
 import { route, type Call } from "./route.ts";
 import { count, DONE, done, instant, list, why } from "./words.ts";
@@ -32,6 +33,14 @@ async function workerInScope({ hf, caller, params }: Call): Promise<string> {
   return found.id;
 }
 
+/** Whose queues a type and a running job are of is not told, so they are shown to those who see all of them. */
+function asSeen({ queues, types, running }: FleetWorker, caller: Caller) {
+  const own = queues.filter((queue) => sees(caller, queue));
+  return own.length === queues.length
+    ? { queues, types, running }
+    : { queues: own, types: [], running: [] };
+}
+
 function command(verb: "quiet" | "resume", summary: string) {
   return route({
     ...{ method: "POST", path: `/api/v1/workers/:id/${verb}`, role: "operator", scope: "own" },
@@ -53,8 +62,8 @@ export const workerRoutes = [
       const all = await hf.workers.list();
       const own = all.filter(({ queues }) => queues.some((queue) => sees(caller, queue)));
       const items = own.map((one) => ({
-        ...{ id: one.id, host: one.host, pid: one.pid, version: one.version, queues: one.queues },
-        ...{ types: one.types, slots: one.slots, active: one.active, running: one.running },
+        ...{ id: one.id, host: one.host, pid: one.pid, version: one.version },
+        ...{ slots: one.slots, active: one.active, ...asSeen(one, caller) },
         ...{ leaseMs: one.leaseMs, isQuiet: one.isQuiet },
         ...{ loopDelayMs: one.loopDelayMs, memoryBytes: one.memoryBytes },
         ...{ startedAt: one.startedAt, seenAt: one.seenAt },

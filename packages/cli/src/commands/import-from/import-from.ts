@@ -53,6 +53,7 @@ export const importFrom: Command = {
         "import-from needs --from with the URL of the other system",
       );
     }
+    const queueOf = queuesOf(cli.flags["queue"] as readonly string[] | undefined);
     const source = await opened(system, { url: from, at: at as string | undefined });
     cli.closeLater(() => source.close());
     const isDry = cli.flags["dryRun"] === true;
@@ -64,7 +65,6 @@ export const importFrom: Command = {
       );
     }
     const hf = isDry ? null : await target(cli, system, from);
-    const queueOf = queuesOf(cli.flags["queue"] as readonly string[] | undefined);
     const progress = cli.progress();
     const onProgress = (done: number) => progress.show(done, null, "import");
     const to = hf?.store ?? null;
@@ -140,6 +140,14 @@ function queuesOf(
   let rest: string | null = null;
   for (const one of given) {
     const [type, queue] = one.split("=", 2);
+    const named = queue ?? one;
+    // In a queue that no name leads to, jobs would wait for ever.
+    if (named === "" || nameOf(named) !== named) {
+      throw new CliError(
+        ExitCode.usage,
+        `--queue ${clean(one)} names no queue: use 1 to 128 letters, digits and _ . : - and begin with a letter or a digit`,
+      );
+    }
     if (queue === undefined) rest = one;
     else byType.set(type ?? "", queue);
   }
