@@ -315,6 +315,23 @@ describe.each(EVERY_STORE)("alerts on %s", { timeout: 120_000 }, (name) => {
     ]);
   });
 
+  it("queues that go on failing keep no other from being counted", async () => {
+    const { hf, raised } = mailing({ dead: false, spike: { failures: 15 } });
+    hf.define({
+      type: "flaky",
+      retry: { maxAttempts: 20, baseMs: 50_000, maxMs: 50_000, jitter: 0 },
+      run() {
+        throw new Error("refused");
+      },
+    });
+    const others = Array.from({ length: 100 }, (_, at) => `other-${at}`);
+    await hf.work({ queues: [...others, "flaky"], concurrency: 50 });
+    const queues = [...others, ...Array.from({ length: 20 }, () => "flaky")];
+    await hf.enqueueAll(queues.map((queue) => ({ type: "flaky", payload: null, queue })));
+    await world.advance(4 * 60_000);
+    expect(raised).toMatchObject([{ kind: "spike", queue: "flaky" }]);
+  });
+
   it("a delivery whose channel this process does not have waits for one that has it", async () => {
     const told: Alert[] = [];
     const one = mailing({ spike: null, notify: [function pager() {}] });

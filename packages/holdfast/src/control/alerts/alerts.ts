@@ -188,8 +188,9 @@ export class Alerts {
       // Of one that another process told of, this one does not know when.
       const quietMs = { told: HOUR_MS, known: EVERY_MS, below: 0 }[found];
       if (quietMs > 0) this.#toldUntil.set(queue, this.#now + quietMs);
-      if (quietMs > 0 || looks <= 1) this.#failing.delete(queue);
-      else this.#failing.set(queue, looks - 1);
+      // Behind those that were not counted yet: one that goes on failing must not keep them from it.
+      this.#failing.delete(queue);
+      if (quietMs === 0 && looks > 1) this.#failing.set(queue, looks - 1);
     }
     return told;
   }
