@@ -199,10 +199,8 @@ export class Alerts {
     for (const [queue, until] of this.#toldUntil) {
       if (until <= this.#now) this.#toldUntil.delete(queue);
     }
-    const { dead, lagMs, depth, memory } = this.#settings;
-    const isForAll = dead || lagMs !== null || depth !== null || memory !== null || this.delivers;
-    if (isForAll && (await this.#takesTurn())) return this.#lookAll(isStopped);
-    return this.#lookHere();
+    // Also where nothing but spikes is told of: a process that died while it told of one is found by all the others.
+    return (await this.#takesTurn()) ? this.#lookAll(isStopped) : this.#lookHere();
   }
 
   /** Also at what concerns every process. */
