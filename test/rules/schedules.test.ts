@@ -342,6 +342,20 @@ describe.each(EVERY_STORE)("schedules on %s", { timeout: 120_000 }, (name) => {
     expect((await hf.schedules.get("each")).fired).toBeGreaterThan(before);
   });
 
+  it("a schedule that a person paused is still paused when its code was away for hours", async () => {
+    const first = await worker({ schedules: { each: EVERY_MINUTE, other: EVERY_MINUTE } });
+    await first.hf.schedules.pause("each", { by: "ops", reason: "audit" });
+    await first.hf.close();
+    const { hf } = await worker({ schedules: { other: EVERY_MINUTE } });
+    await leap(90 * MINUTE);
+    expect((await hf.schedules.get("each")).disabledAt).toBeInstanceOf(Date);
+    await worker({ schedules: { each: EVERY_MINUTE } });
+    const back = await hf.schedules.get("each");
+    expect(back).toMatchObject({ disabledAt: null, enabled: false, paused: { by: "ops" } });
+    await hf.schedules.resume("each");
+    expect(await hf.schedules.get("each")).toMatchObject({ enabled: true, paused: null });
+  });
+
   it("a worker that starts while its schedule is being disabled has it enabled", async () => {
     const first = await worker({ schedules: { each: EVERY_MINUTE, other: EVERY_MINUTE } });
     await first.hf.close();

@@ -8,7 +8,7 @@ import { compareVersions } from "../../core/compare-versions.ts";
 import { InvalidOptionError } from "../../core/errors.ts";
 import { putRecord } from "../../core/put-record.ts";
 import {
-  enabled,
+  declaredAgain,
   newSchedule,
   redefined,
   type ScheduleDefinition,
@@ -107,7 +107,7 @@ export class Declarations {
     for (const name of names) {
       if (!known.has(name)) continue;
       await changeSchedule(this.#host, name, (state) =>
-        state === null || state.disabledAt === null ? null : enabled(state, now),
+        state === null || state.disabledAt === null ? null : declaredAgain(state, now),
       );
     }
   }
@@ -178,7 +178,7 @@ export class Declarations {
     const isSame = JSON.stringify(state.definition) === JSON.stringify(definition);
     const isNewer = compareVersions(this.#appVersion, state.appVersion) > 0;
     if (how === "enable" || (isSame && !isNewer)) {
-      return state.disabledAt === null ? null : enabled(state, now);
+      return state.disabledAt === null ? null : declaredAgain(state, now);
     }
     if (await this.#isOutranked(state)) {
       const message = `schedule ${name} is as version ${state.appVersion} declares it, not as here`;
