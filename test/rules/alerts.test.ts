@@ -9,6 +9,7 @@ import {
   type HoldfastOptions,
   type Store,
 } from "../../packages/holdfast/src/index.ts";
+import { dyingAfter } from "./late.ts";
 import { EVERY_STORE, openWorld, type ProcessOptions, type World } from "./world.ts";
 
 const HOUR = 3_600_000;
@@ -313,6 +314,58 @@ describe.each(EVERY_STORE)("alerts on %s", { timeout: 120_000 }, (name) => {
     expect([...one.raised, ...two.raised]).toMatchObject([
       { kind: "operation", operation: id, action: "retry", of: 40, by: "ops" },
     ]);
+  });
+
+  it("a spike or an operation whose process died over it is told of once by another, unasked", async () => {
+    const alerts = { dead: false };
+    const about = (word: string, die: () => void) =>
+      dyingAfter(({ key }) => key.includes(`/alerts/about/${word}/`), die);
+    const one = mailing(alerts, { link: about("spike", () => one.kill()) });
+    await one.hf.work();
+    await one.fail(times(20));
+    await world.advance(2_000);
+    expect(one.raised).toEqual([]);
+    const two = mailing(alerts);
+    await two.hf.work();
+    await later(31_000);
+    await world.advance(61_000);
+    expect(two.raised).toMatchObject([{ kind: "spike" }]);
+    await two.hf.close();
+    const carrier = mailing(alerts, { link: about("operation", () => carrier.kill()) });
+    await carrier.hf.work();
+    const plan = await carrier.hf.deadLetters.plan();
+    const { id } = await plan.start({ stopAtFailureRate: 0.5 });
+    const three = mailing(alerts);
+    for (let seconds = 0; seconds < 30; seconds += 1) {
+      if ((await three.hf.operations.get(id)).state === "stopped") break;
+      await world.advance(1_000);
+    }
+    await world.advance(3_000);
+    await later(31_000);
+    await three.hf.alerts.look();
+    expect(three.raised).toMatchObject([{ kind: "operation", operation: id }]);
+    await later(HOUR);
+    const four = mailing(alerts);
+    await four.hf.work();
+    await world.advance(3_000);
+    expect(four.raised).toEqual([]);
+  });
+
+  it("queues that go on failing keep no other from being counted", async () => {
+    const { hf, raised } = mailing({ dead: false, spike: { failures: 15 } });
+    hf.define({
+      type: "flaky",
+      retry: { maxAttempts: 20, baseMs: 50_000, maxMs: 50_000, jitter: 0 },
+      run() {
+        throw new Error("refused");
+      },
+    });
+    const others = Array.from({ length: 100 }, (_, at) => `other-${at}`);
+    await hf.work({ queues: [...others, "flaky"], concurrency: 50 });
+    const queues = [...others, ...Array.from({ length: 20 }, () => "flaky")];
+    await hf.enqueueAll(queues.map((queue) => ({ type: "flaky", payload: null, queue })));
+    await world.advance(3 * 60_000);
+    expect(raised).toMatchObject([{ kind: "spike", queue: "flaky" }]);
   });
 
   it("a delivery whose channel this process does not have waits for one that has it", async () => {

@@ -81,6 +81,30 @@ describe.each(EVERY_STORE)("archiving on %s", (name) => {
     expect(await hf.job(id)).toBeNull();
   });
 
+  it("one process goes on archiving, however long it takes, and no other begins", async () => {
+    const pages: (() => void)[] = [];
+    const slow = (by: string) => (jobs: readonly JobView[]) => {
+      archived.push(...jobs.map(({ id }) => `${by} ${id}`));
+      return new Promise<void>((resolve) => void pages.push(resolve));
+    };
+    const { hf } = await failing({ archive: slow("one") });
+    await failing({ archive: slow("two") });
+    const ids = (
+      await hf.enqueueAll(Array.from({ length: 450 }, () => ({ type: "fails", payload: null })))
+    ).map((receipt) => ("id" in receipt ? receipt.id : ""));
+    await world.advance(2_000);
+    await grow();
+    for (let page = 1; page <= 5; page += 1) {
+      await world.advance(50_000);
+      expect(pages).toHaveLength(page);
+      pages.at(-1)?.();
+    }
+    await world.advance(2_000);
+    const [by] = (archived[0] ?? "").split(" ");
+    expect(archived.toSorted()).toEqual(ids.map((id) => `${by} ${id}`).toSorted());
+    expect((await hf.jobs({ status: "dead", limit: 1 })).jobs).toEqual([]);
+  });
+
   it("a process without an archive removes no dead job while another archives", async () => {
     isBroken = true;
     const { hf } = await failing({ archive });

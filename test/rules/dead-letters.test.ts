@@ -100,6 +100,34 @@ describe.each(EVERY_STORE)("dead letters on %s", (name) => {
     expect(await hf.deadLetters.groups()).toMatchObject([{ state: "open", count: 3 }]);
   });
 
+  it(
+    "a fault is shown behind any number of ignored ones, and every queue counts",
+    { timeout: 120_000 },
+    async () => {
+      const hf = mailing();
+      const queues = Array.from({ length: 201 }, (_, at) => `mail-${at}`);
+      await hf.work({ queues, concurrency: 50 });
+      const letter = (digit: string) => "abcdefghij".charAt(Number(digit));
+      const word = (at: number) => String(at).replaceAll(/\d/g, letter);
+      // Most first: what died twice is before what died once.
+      const dying = queues.flatMap((queue, at) => [
+        { type: "mail", queue, payload: `${word(at)}-server` },
+        ...(at < 200 ? [{ type: "mail", queue, payload: `${word(at)}-server` }] : []),
+      ]);
+      await hf.enqueueAll(dying);
+      for (let seconds = 0; seconds < 60; seconds += 1) {
+        if ((await hf.jobs({ status: "queued", limit: 1 })).jobs.length === 0) break;
+        await world.advance(1_000);
+      }
+      const faults = await hf.deadLetters.groups({ limit: 200 });
+      expect(faults.map(({ count }) => count)).toEqual(faults.map(() => 2));
+      await Promise.all(faults.map(({ fingerprint }) => hf.deadLetters.ignore(fingerprint ?? "")));
+      expect(await hf.deadLetters.groups()).toMatchObject([{ count: 1, state: "open" }]);
+      expect(await hf.deadLetters.groups({ all: true, limit: 200 })).toHaveLength(200);
+      expect((await hf.deadLetters.summary()).total).toBe(401);
+    },
+  );
+
   it("a plan changes nothing, and what it says is what is replayed", async () => {
     const hf = mailing();
     await hf.work();
@@ -272,6 +300,9 @@ describe.each(EVERY_STORE)("dead letters on %s", (name) => {
       { name: "nightly", options: { category: "unknown", strategy: "oldest", limit: 500 } },
     ]);
     expect((await presets.plan("nightly")).count).toBe(1);
+    const names = Array.from({ length: 201 }, (_, at) => `other-${String(at).padStart(3, "0")}`);
+    await Promise.all(names.map((name) => presets.save(name, {})));
+    expect((await presets.list()).map(({ name }) => name)).toEqual(["nightly", ...names]);
     await presets.remove("nightly");
     await expect(presets.plan("nightly")).rejects.toThrow(PresetNotFoundError);
   });

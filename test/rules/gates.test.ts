@@ -7,6 +7,7 @@ import {
   RetryAfterError,
 } from "../../packages/holdfast/src/index.ts";
 import type { GateOptions, Holdfast, Store } from "../../packages/holdfast/src/index.ts";
+import { dyingAfter } from "./late.ts";
 import { EVERY_STORE, openWorld, type Process, type World } from "./world.ts";
 
 const DOWN = Object.assign(new Error("down"), { code: "ECONNREFUSED" });
@@ -195,6 +196,60 @@ describe.each(EVERY_STORE)("gates on %s", { timeout: 120_000 }, (name) => {
     expect(await ops.hf.gates.remove("hubspot")).toBe(true);
     expect(await ops.hf.gates.remove("hubspot")).toBe(false);
     expect((await one.hf.lines("crm")).queue?.holds ?? []).toEqual([]);
+  });
+
+  it("a gate that was removed holds nothing, though its process died over it", async () => {
+    let isRemoving = false;
+    const link = dyingAfter(
+      ({ key, value }) => isRemoving && key.includes("/gates/rule/") && value === null,
+      () => ops.kill(),
+    );
+    const ops = world.process({ link });
+    const one = world.process();
+    await ops.hf.gates.set("hubspot", { queue: "crm", breaker: BREAKER });
+    await ops.hf.gates.force("hubspot", "open", { by: "ops" });
+    isRemoving = true;
+    void ops.hf.gates.remove("hubspot");
+    await world.until(async () => (await one.hf.gates.list()).length === 0);
+    expect((await one.hf.lines("crm")).queue?.holds ?? []).toEqual([]);
+  });
+
+  it("what is set or forced again is told again: the first one may have died before it could", async () => {
+    const one = await worker();
+    await world.advance(6_000);
+    const isRule = ({ key }: { readonly key: string }) => key.includes("/gates/rule/");
+    const setting = world.process({ link: dyingAfter(isRule, () => setting.kill()) });
+    const rule: GateOptions = { queue: "crm", rate: { limit: 1, perMs: 60_000, burst: 1 } };
+    void setting.hf.gates.set("hubspot", rule);
+    await world.until(async () => (await one.hf.gates.list()).length === 1);
+    const ops = world.process();
+    await ops.hf.gates.set("hubspot", rule);
+    await world.advance(6_000);
+    await add(one.hf, 10);
+    await world.advance(2_000);
+    expect(starts.length).toBeLessThanOrEqual(2);
+    await ops.hf.gates.force("hubspot", "open");
+    const forcing = world.process({ link: dyingAfter(isRule, () => forcing.kill()) });
+    void forcing.hf.gates.force("hubspot", "auto");
+    await world.until(async () => (await ops.hf.gates.list())[0]?.forced === "auto");
+    await ops.hf.gates.force("hubspot", "auto");
+    expect((await ops.hf.lines("crm")).queue?.holds ?? []).toEqual([]);
+  });
+
+  it("a gate that gives way to another one is as it was before", async () => {
+    const [one, two] = [world.process().hf, world.process().hf];
+    const rate = { limit: 1, perMs: 1_000 };
+    await one.gates.set("first", { queue: "crm", rate });
+    await one.gates.set("second", { queue: "mail", rate });
+    await two.gates.list();
+    // Both look before either has written.
+    const changed = await Promise.allSettled([
+      one.gates.set("first", { queue: "sync", rate }),
+      two.gates.set("second", { queue: "sync", rate }),
+    ]);
+    expect(changed.map(({ status }) => status)).toContain("rejected");
+    const gates = await one.gates.list();
+    expect(gates.map(({ name: gate }) => gate)).toEqual(["first", "second"]);
   });
 
   it("one gate covers several queues, and a gate of one group holds that group only", async () => {

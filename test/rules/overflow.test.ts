@@ -1,6 +1,7 @@
 /** What happens to a new job of a queue or group that is full: it waits, is refused, or takes a running one's place. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { InvalidOptionError, QueueFullError } from "../../packages/holdfast/src/index.ts";
+import { late } from "./late.ts";
 import { EVERY_STORE, openWorld, signal, type World } from "./world.ts";
 
 describe.each(EVERY_STORE)("overflow on %s", (name) => {
@@ -84,5 +85,29 @@ describe.each(EVERY_STORE)("overflow on %s", (name) => {
     await expect(enqueue("late", "x")).rejects.toThrow(QueueFullError);
     const set = hf.queues.set("default", { overflow: "drop" as "wait" });
     await expect(set).rejects.toThrow(InvalidOptionError);
+  });
+
+  it("the parts of a queue overflow as it does, unless one was set itself", async () => {
+    const { hf } = world.process();
+    const set = { shards: 2, maxActivePerGroup: 1, overflow: "reject" } as const;
+    await hf.queues.set("sim", set);
+    const enqueue = (group: string) => hf.enqueue("work", null, { queue: "sim", group });
+    const { queue } = await enqueue("a");
+    await expect(enqueue("a")).rejects.toThrow(`queue "${queue}"`);
+    await hf.queues.set(queue, { overflow: "cancel-running" });
+    expect((await enqueue("a")).status).toBe("added");
+  });
+
+  it("a look that is answered late does not undo what was set meanwhile", async () => {
+    const slow = late("holdfast/overflow");
+    const { hf } = world.process({ link: slow.link });
+    const enqueue = () => hf.enqueue("work", null, { queue: "q", group: "a" });
+    slow.hold();
+    await enqueue();
+    await slow.asked;
+    await hf.queues.set("q", { maxActivePerGroup: 1, overflow: "reject" });
+    slow.release();
+    await world.time.settle();
+    await expect(enqueue()).rejects.toThrow(QueueFullError);
   });
 });

@@ -342,6 +342,45 @@ describe.each(EVERY_STORE)("schedules on %s", { timeout: 120_000 }, (name) => {
     expect((await hf.schedules.get("each")).fired).toBeGreaterThan(before);
   });
 
+  it("a schedule that a person paused is still paused when its code was away for hours", async () => {
+    const first = await worker({ schedules: { each: EVERY_MINUTE, other: EVERY_MINUTE } });
+    await first.hf.schedules.pause("each", { by: "ops", reason: "audit" });
+    await first.hf.close();
+    const { hf } = await worker({ schedules: { other: EVERY_MINUTE } });
+    await leap(90 * MINUTE);
+    expect((await hf.schedules.get("each")).disabledAt).toBeInstanceOf(Date);
+    await worker({ schedules: { each: EVERY_MINUTE } });
+    const back = await hf.schedules.get("each");
+    expect(back).toMatchObject({ disabledAt: null, enabled: false, paused: { by: "ops" } });
+    await hf.schedules.resume("each");
+    expect(await hf.schedules.get("each")).toMatchObject({ enabled: true, paused: null });
+  });
+
+  it("a worker that starts while its schedule is being disabled has it enabled", async () => {
+    const first = await worker({ schedules: { each: EVERY_MINUTE, other: EVERY_MINUTE } });
+    await first.hf.close();
+    let looks = 0;
+    const link = (store: Store): Store => ({
+      ...store,
+      records: {
+        read: (keys) => store.records.read(keys),
+        swap: (swaps) => store.records.swap(swaps),
+        async scan(request) {
+          const page = await store.records.scan(request);
+          const isAbsent = !page.records.some(({ value }) => value.includes('"each"'));
+          if (request.prefix.includes("/declared-") && isAbsent && (looks += 1) === 2) {
+            await worker({ schedules: { each: EVERY_MINUTE } });
+          }
+          return page;
+        },
+      },
+    });
+    const { hf, said } = await worker({ schedules: { other: EVERY_MINUTE }, link });
+    await leap(90 * MINUTE);
+    expect(said.join()).toMatch(/schedule each is disabled/);
+    expect(await hf.schedules.get("each")).toMatchObject({ enabled: true });
+  });
+
   it("a schedule made by an operator belongs to the store, one declared in code to the code", async () => {
     await toMinute();
     const first = await worker({ schedules: { coded: EVERY_MINUTE } });

@@ -1,7 +1,10 @@
 /** A queue in several parts: where jobs go, and which workers take them. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { InvalidOptionError } from "../../packages/holdfast/src/index.ts";
+import { late } from "./late.ts";
 import { openWorld, STORES, type ProcessOptions, type World } from "./world.ts";
+
+const KEY = "holdfast/shards";
 
 const GROUPS = Array.from({ length: 40 }, (_, at) => `tenant-${at}`);
 
@@ -125,6 +128,46 @@ describe.each(STORES)("shards of a queue on %s", (name) => {
     expect((await hf.lines("sim:0")).queue?.maxActive).toBe(7);
     await hf.pause("sim");
     expect((await hf.lines("sim:1")).queue?.holds).toHaveLength(1);
+  });
+
+  it("a process that has not heard of the parts yet pauses and limits them all the same", async () => {
+    const ops = process();
+    await ops.counts();
+    await process().queues.set("sim", { shards: 2 });
+    await ops.pause("sim", { by: "ops" });
+    expect((await ops.lines("sim:1")).queue?.holds).toHaveLength(1);
+    const other = process();
+    await other.counts();
+    await ops.queues.set("sim", { shards: 3 });
+    await other.queues.set("sim", { maxActive: 5 });
+    expect((await ops.lines("sim:2")).queue?.maxActive).toBe(5);
+  });
+
+  it("new parts are held and bounded as their queue is", async () => {
+    const hf = process();
+    await hf.queues.set("sim", { shards: 2, maxActive: 7 });
+    await hf.pause("sim", { reason: "maintenance" });
+    await hf.pause({ queue: "sim", group: "tenant-1" }, { forMs: 60_000 });
+    await hf.limit({ queue: "sim", group: "tenant-1" }, { maxActive: 1, weight: 3 });
+    await hf.queues.set("sim", { shards: 4 });
+    const { queue, lines } = await hf.lines("sim:3");
+    expect(queue).toMatchObject({ maxActive: 7, holds: [{ reason: "maintenance", until: null }] });
+    expect(lines).toMatchObject([{ group: "tenant-1", maxActive: 1, weight: 3 }]);
+    expect(lines[0]?.holds[0]?.until?.getTime()).toBe(world.time.now + 60_000);
+  });
+
+  it("a look that is answered late does not undo what was set meanwhile", async () => {
+    const slow = late(KEY);
+    const { hf } = world.process({ link: slow.link });
+    await hf.counts();
+    await world.advance(6_000);
+    slow.hold();
+    await hf.enqueue("work", null, { queue: "sim", group: "a" });
+    await slow.asked;
+    await hf.queues.set("sim", { shards: 2 });
+    slow.release();
+    await world.time.settle();
+    expect((await hf.enqueue("work", null, { queue: "sim", group: "a" })).queue).toMatch(/:[01]$/);
   });
 
   it("a number that is none, or beyond what there is, is refused", async () => {

@@ -49,8 +49,8 @@ export function createControl(
   const has = { store: hasStore, ledger: hasLedger };
   const alerts = new Alerts(checkAlerts(options.alerts, has), host);
   const schedules = new Schedules(host, { engine: engine.host, appVersion });
-  const overflows = new Overflows(engine.host);
   const shards = new Shards(engine.host);
+  const overflows = new Overflows(engine.host, (queue) => shards.whole(queue));
   const gates = new Gates(engine.host, opened);
   const locks = new Locks(engine, ready, checkLockDefaults(options.lock));
   const counting = hasStore && checked.stats ? statsExtension(engine.host) : null;

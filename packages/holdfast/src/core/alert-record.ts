@@ -47,6 +47,8 @@ export interface AlertRecord {
   /** JSON text of an alert that was raised, and whose deliveries may not be stored yet. */
   readonly sending: string | null;
   readonly deaths: Gathered | null;
+  /** For so long others leave the subject alone once it was told of. Absent: an hour. */
+  readonly everyMs?: number;
   /** Entries that were added last. */
   readonly batch: readonly string[];
   /** Its writer's: a lost reply is told from a lost race. */

@@ -122,7 +122,7 @@ export function redefined(
     // What is claimed is inserted as it was then: in another queue it would not be found again.
     claim: claim && { ...claim, job: claim.job ?? state.definition.job },
   };
-  return changed.disabledAt === null ? changed : enabled(changed, now);
+  return changed.disabledAt === null ? changed : declaredAgain(changed, now);
 }
 
 export function isActive({ paused, disabledAt }: ScheduleState): boolean {
@@ -136,6 +136,11 @@ export function enabled(state: ScheduleState, now: number): ScheduleState {
     ...{ ...state, paused: null, disabledAt: null },
     nextAt: tickAfter(definition.rule, { anchor, after: now }),
   };
+}
+
+/** After nobody had declared it for a while. What a person paused stays paused. */
+export function declaredAgain(state: ScheduleState, now: number): ScheduleState {
+  return { ...enabled(state, now), paused: state.paused };
 }
 
 /** When a process has something to do for it; null: never, as it is. */

@@ -188,8 +188,9 @@ export class Alerts {
       // Of one that another process told of, this one does not know when.
       const quietMs = { told: HOUR_MS, known: EVERY_MS, below: 0 }[found];
       if (quietMs > 0) this.#toldUntil.set(queue, this.#now + quietMs);
-      if (quietMs > 0 || looks <= 1) this.#failing.delete(queue);
-      else this.#failing.set(queue, looks - 1);
+      // Behind those that were not counted yet: one that goes on failing must not keep them from it.
+      this.#failing.delete(queue);
+      if (quietMs === 0 && looks > 1) this.#failing.set(queue, looks - 1);
     }
     return told;
   }
@@ -198,10 +199,8 @@ export class Alerts {
     for (const [queue, until] of this.#toldUntil) {
       if (until <= this.#now) this.#toldUntil.delete(queue);
     }
-    const { dead, lagMs, depth, memory } = this.#settings;
-    const isForAll = dead || lagMs !== null || depth !== null || memory !== null || this.delivers;
-    if (isForAll && (await this.#takesTurn())) return this.#lookAll(isStopped);
-    return this.#lookHere();
+    // Also where nothing but spikes is told of: a process that died while it told of one is found by all the others.
+    return (await this.#takesTurn()) ? this.#lookAll(isStopped) : this.#lookHere();
   }
 
   /** Also at what concerns every process. */

@@ -63,10 +63,13 @@ export class RaiseAlerts {
     const { key, before, version, now, everyMs = HOUR_MS } = about;
     const { runtime } = this.#host;
     const made = this.#safe(make({ id: runtime.id(), at: new Date(now) }));
-    const record = raised(before, JSON.stringify(made), runtime.id(), now);
+    const record = {
+      ...raised(before, JSON.stringify(made), runtime.id(), now),
+      ...(everyMs !== HOUR_MS && { everyMs }),
+    };
     const stored = await this.write(key, record, version);
     if (stored === null) return false;
-    await this.#send(key, { record, version: stored }, everyMs);
+    await this.#send(key, { record, version: stored });
     return true;
   }
 
@@ -108,7 +111,7 @@ export class RaiseAlerts {
         const found = foundOf(stored);
         const { record } = found;
         if (record?.sending != null && now - (record.toldAt ?? 0) >= SENDING_MS) {
-          await this.#send(stored.key, { record, version: stored.version }, HOUR_MS);
+          await this.#send(stored.key, { record, version: stored.version });
           told += 1;
         } else if (record?.deaths != null && isDue(record, now)) {
           if (await tell(stored.key, found, now)) told += 1;
@@ -122,7 +125,6 @@ export class RaiseAlerts {
   async #send(
     key: string,
     { record, version }: { readonly record: AlertRecord; readonly version: number },
-    everyMs: number,
   ): Promise<void> {
     const alert = alertOf(record.sending ?? "{}");
     this.#tell(alert);
@@ -132,7 +134,7 @@ export class RaiseAlerts {
     // Deaths may have gathered meanwhile: they stay.
     while (current.record !== null && current.record.sending === record.sending) {
       const sent = { ...current.record, sending: null, mark: this.#host.runtime.id() };
-      const ttlMs = sent.deaths === null ? everyMs : UNTOLD_MS;
+      const ttlMs = sent.deaths === null ? (sent.everyMs ?? HOUR_MS) : UNTOLD_MS;
       if ((await this.write(key, sent, current.version, ttlMs)) !== null) return;
       current = await this.read(key);
     }

@@ -17,8 +17,9 @@ const FIRST_MS = 5_000;
 const EVERY_MS = 60_000;
 const AFTER_TROUBLE_MS = 10_000;
 const CLAIM = "holdfast/archiving";
-/** Others leave it alone for so long after the last word of the one that does it. */
+/** Others leave it alone for so long after the last word of the one that does it, which it says again that often. */
 const CLAIM_MS = 120_000;
+const CLAIM_AGAIN_MS = 20_000;
 const PAGE = 100;
 const WHY = { by: null, reason: "archived" };
 
@@ -38,12 +39,19 @@ function archiveChore(
     name: "archive dead jobs",
     everyMs: FIRST_MS,
     async run({ isStopped }) {
+      const { runtime } = host;
+      let claimedAt = runtime.monotonic();
       if (!(await claim(host))) return EVERY_MS;
+      const mayGoOn = async () => {
+        if (isStopped()) return false;
+        if (runtime.monotonic() - claimedAt < CLAIM_AGAIN_MS) return true;
+        claimedAt = runtime.monotonic();
+        return claim(host);
+      };
       let nextMs = EVERY_MS;
       for (const due of await dueQueues(host)) {
-        if (isStopped()) break;
         try {
-          await archiveQueue(host, take, due);
+          if (!(await archiveQueue(host, { take, mayGoOn }, due))) break;
         } catch (error) {
           host.logger.error(
             `dead jobs of queue ${due.queue} could not be archived: they are kept until they are`,
@@ -115,16 +123,21 @@ async function boundOf(
   return byAge === null ? byCount : Math.max(byAge, byCount);
 }
 
+/** False: this process is to do no more of it now. What it has archived and not removed is archived again. */
 async function archiveQueue(
   { jobs }: ExtensionHost,
-  take: (jobs: readonly JobView[]) => Promise<void> | void,
+  how: {
+    readonly take: (jobs: readonly JobView[]) => Promise<void> | void;
+    readonly mayGoOn: () => Promise<boolean>;
+  },
   { queue, before }: Due,
-): Promise<void> {
+): Promise<boolean> {
   const filter = { status: ["dead"], queue, finishedTo: before } as const;
   const frozenAt = await jobs.now();
   let cursor: string | null = null;
   let archived = 0;
   do {
+    if (!(await how.mayGoOn())) return false;
     const page: Awaited<ReturnType<typeof jobs.find>> = await jobs.find(filter, {
       ...{ limit: PAGE, cursor, order: "oldest", without: "payloads" },
     });
@@ -135,15 +148,18 @@ async function archiveQueue(
         ? [jobView(job)]
         : [],
     );
-    if (dead.length > 0) await take(dead);
+    if (dead.length > 0) await how.take(dead);
     archived += dead.length;
     cursor = page.nextCursor;
   } while (cursor !== null);
-  if (archived === 0) return;
+  if (archived === 0) return true;
   // By when they died, not by their ids: one that runs again by now is left alone.
   do {
+    // What the archive has may go, whoever is at it: here the answer only keeps others from beginning anew.
+    await how.mayGoOn();
     const target = { filter, frozenAt, limit: 200, cursor };
     const step: Awaited<ReturnType<typeof jobs.remove>> = await jobs.remove(target, WHY);
     cursor = step.nextCursor;
   } while (cursor !== null);
+  return true;
 }

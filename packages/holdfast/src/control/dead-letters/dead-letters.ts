@@ -9,7 +9,8 @@ import {
   checkWhole,
   refuseUnknown,
 } from "../../core/option-checks.ts";
-import type { DeadCount } from "../../core/store.ts";
+import { COUNTED_TO } from "../../core/line.ts";
+import type { DeadCount, QueueCounts } from "../../core/store.ts";
 import { checkWhy } from "../../core/why-options.ts";
 import {
   fillPage,
@@ -25,6 +26,8 @@ import { markFault, readMarks, type FaultMark } from "./faults.ts";
 
 const HOUR_MS = 3_600_000;
 const MOST_GROUPS = 200;
+/** Among so many faults those that are to be shown are looked for. */
+const MOST_FAULTS = 10_000;
 
 export interface FaultGroup {
   /** Null: these died without an error of their own. */
@@ -57,6 +60,7 @@ export interface DeadSummary {
   /** To 10,000 a queue. */
   readonly total: number;
   readonly byCategory: Readonly<Record<string, number>>;
+  /** The largest. */
   readonly byQueue: Readonly<Record<string, number>>;
   /** The largest; jobs without a group are under `""`. */
   readonly byGroup: Readonly<Record<string, number>>;
@@ -111,24 +115,20 @@ export class DeadLetters {
     const queue = query.queue === undefined ? {} : { queue: checkName("queue", query.queue) };
     if (query.all !== undefined) checkFlag("all", query.all);
     const host = await this.#host();
-    const counts = await host.jobs.countDead({ by: "fingerprint", ...queue, limit: MOST_GROUPS });
-    const [examples, marks, now] = await Promise.all([
-      host.jobs.get(counts.map(({ example }) => ({ id: example }))),
-      readMarks(
-        host,
-        counts.map(({ key }) => key ?? ""),
-      ),
-      host.jobs.now(),
-    ]);
-    const groups = await Promise.all(
-      counts.map(async (count, at) => {
-        const job = examples[at];
-        const found = typeof job === "object" ? job : null;
-        return groupOf(host, count, { job: found, mark: marks[at] ?? null, now });
-      }),
-    );
-    const isShown = ({ state }: FaultGroup) => state === "open" || state === "back";
-    return groups.filter((group) => query.all === true || isShown(group)).slice(0, limit);
+    const isShown = ({ state }: FaultGroup) =>
+      query.all === true || state === "open" || state === "back";
+    // Those that are resolved or ignored are counted, too: behind many of them are others that are to be shown.
+    const shown: FaultGroup[] = [];
+    let looked = 0;
+    for (const most of [MOST_GROUPS, MOST_FAULTS]) {
+      const counts = await host.jobs.countDead({ by: "fingerprint", ...queue, limit: most });
+      for (; looked < counts.length && shown.length < limit; looked += MOST_GROUPS) {
+        const some = await groupsOf(host, counts.slice(looked, looked + MOST_GROUPS));
+        shown.push(...some.filter(isShown));
+      }
+      if (shown.length >= limit || counts.length < most) break;
+    }
+    return shown.slice(0, limit);
   }
 
   async summary(): Promise<DeadSummary> {
@@ -142,7 +142,10 @@ export class DeadLetters {
       await by("queue"),
       await by("group"),
     ];
-    const total = Object.values(byQueue).reduce((sum, count) => sum + count, 0);
+    const shown = Object.values(byQueue);
+    // More queues than are named: then all of them are asked how many they have.
+    const counts = shown.length < MOST_GROUPS ? shown : (await jobs.count()).map(deadOf);
+    const total = counts.reduce((sum, count) => sum + count, 0);
     return { total, byCategory, byQueue, byGroup };
   }
 
@@ -215,6 +218,28 @@ export class DeadLetters {
     const action = mark === null ? "reopen fault" : `${mark.state} fault`;
     await host.audit({ action, by, reason, details: { fingerprint } }, {});
   }
+}
+
+function deadOf({ dead }: QueueCounts): number {
+  return Math.min(dead, COUNTED_TO);
+}
+
+async function groupsOf(host: ExtensionHost, counts: readonly DeadCount[]): Promise<FaultGroup[]> {
+  const [examples, marks, now] = await Promise.all([
+    host.jobs.get(counts.map(({ example }) => ({ id: example }))),
+    readMarks(
+      host,
+      counts.map(({ key }) => key ?? ""),
+    ),
+    host.jobs.now(),
+  ]);
+  return Promise.all(
+    counts.map(async (count, at) => {
+      const job = examples[at];
+      const found = typeof job === "object" ? job : null;
+      return groupOf(host, count, { job: found, mark: marks[at] ?? null, now });
+    }),
+  );
 }
 
 async function groupOf(

@@ -9,7 +9,7 @@ import { checkDeadFilter } from "./dead-filter.ts";
 import type { DeadPlanOptions } from "./dead-letters.ts";
 
 const PRESETS = "holdfast/presets/";
-const MOST = 200;
+const PAGE = 200;
 
 /** Dates are of the day they were saved: a preset that is planned every night has none. */
 export type PresetOptions = Omit<DeadPlanOptions, "from" | "to">;
@@ -44,11 +44,18 @@ export class Presets {
   /** By name. */
   async list(): Promise<readonly { readonly name: string; readonly options: PresetOptions }[]> {
     const { records } = await this.#host();
-    const page = await records.scan({ prefix: PRESETS, limit: MOST });
-    return page.records.map(({ key, value }) => ({
-      name: key.slice(PRESETS.length),
-      options: JSON.parse(value) as PresetOptions,
-    }));
+    const all: { readonly name: string; readonly options: PresetOptions }[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof records.scan>> = await records.scan({
+        ...{ prefix: PRESETS, limit: PAGE, cursor },
+      });
+      for (const { key, value } of page.records) {
+        all.push({ name: key.slice(PRESETS.length), options: JSON.parse(value) as PresetOptions });
+      }
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return all;
   }
 
   async remove(name: string): Promise<void> {

@@ -63,10 +63,12 @@ export class Gates {
       const kept = { name: checkedName, id: found?.id ?? id, forced: found?.forced ?? "auto" };
       return { ...kept, ...checked };
     });
-    if (made === "same" || made === null) return;
-    await this.#changed(host, made, before);
+    if (made === null) return;
+    // Whoever wrote it may have died before it told the others.
+    if (made.isSame) return host.workers.announceChange();
+    await this.#changed(host, made.gate, before);
     const details = { gate: checkedName, ...options };
-    await host.audit({ action: "set gate", by, reason, details }, aboutOf(made));
+    await host.audit({ action: "set gate", by, reason, details }, aboutOf(made.gate));
   }
 
   /** By name. */
@@ -105,10 +107,11 @@ export class Gates {
     const host = await this.#host();
     const made = await this.#write(host, checkedName, (found) => found && { ...found, forced });
     if (made === null) throw notFound(checkedName);
-    if (made === "same") return;
-    await this.#changed(host, made, made, { by, reason });
+    // Also if it was forced so before: its holds may never have followed.
+    await this.#changed(host, made.gate, made.gate, { by, reason });
+    if (made.isSame) return;
     const details = { gate: checkedName, forced };
-    await host.audit({ action: "force gate", by, reason, details }, aboutOf(made));
+    await host.audit({ action: "force gate", by, reason, details }, aboutOf(made.gate));
   }
 
   /** What it holds is free. False: there was none. Audited. */
@@ -116,6 +119,9 @@ export class Gates {
     const checkedName = checkGateName(name);
     const { by, reason } = checkWhy("gates.remove", why);
     const host = await this.#host();
+    const known = (await readRules(host.records)).get(checkedName);
+    // A hold by hand has no end: if this process died behind the removal, nobody would know of it any more.
+    if (known?.forced === "open") await releaseAll(host.lines, checkedName, queuesOf(known));
     let before: Gate | null = null;
     await this.#write(host, checkedName, (found) => {
       before = found;
@@ -227,14 +233,14 @@ export class Gates {
   }
 
   /**
-   * Writes a rule by compare-and-set. `same`: it is as it should be. Two that are set at the same time may both
-   * have found no other rate of their queue: both look again, and the later one gives way.
+   * Writes a rule by compare-and-set; null deletes it. `isSame`: it was as it should be. Two that are set at the
+   * same time may both have found no other rate of their queue: both look again, and the later one gives way.
    */
   async #write(
     { records, runtime }: ExtensionHost,
     name: string,
     make: (found: Gate | null, id: string) => Gate | null,
-  ): Promise<Gate | "same" | null> {
+  ): Promise<{ readonly gate: Gate; readonly isSame: boolean } | null> {
     const key = RULES + name;
     const id = runtime.id();
     for (;;) {
@@ -243,21 +249,23 @@ export class Gates {
       const gate = make(found, id);
       if (gate === null && found === null) return null;
       if (gate !== null) {
-        if (found && isSame(found, gate)) return "same";
+        if (found && isSame(found, gate)) return { gate, isSame: true };
         refuseSecondRate(gate, (await readRules(records)).values());
       }
       const value = gate && JSON.stringify(gate);
       const expect = record?.version ?? null;
       const [result] = await records.swap([{ key, expect, value, ttlMs: null }]);
       if (!result?.swapped) continue;
-      if (gate !== null) await this.#giveWay(records, gate, result.version);
-      return gate;
+      if (gate === null) return null;
+      await this.#giveWay(records, { gate, before: record?.value ?? null }, result.version);
+      return { gate, isSame: false };
     }
   }
 
+  /** It is then as it was before. */
   async #giveWay(
     records: ExtensionHost["records"],
-    gate: Gate,
+    { gate, before }: { readonly gate: Gate; readonly before: string | null },
     version: number | null,
   ): Promise<void> {
     const others = [...(await readRules(records)).values()].filter(({ id }) => id < gate.id);
@@ -265,7 +273,7 @@ export class Gates {
       refuseSecondRate(gate, others);
     } catch (error) {
       const key = RULES + gate.name;
-      await records.swap([{ key, expect: version, value: null, ttlMs: null }]);
+      await records.swap([{ key, expect: version, value: before, ttlMs: null }]);
       throw error;
     }
   }

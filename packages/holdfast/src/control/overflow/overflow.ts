@@ -15,6 +15,7 @@ import { QueueFullError, type HoldfastError } from "../../core/errors.ts";
 import type { JobStatus, NewJob } from "../../core/job.ts";
 import type { JobFilter } from "../../core/store.ts";
 import type { Extension, ExtensionHost } from "../../engine/extension.ts";
+import { NewestAnswer } from "../records/newest-answer.ts";
 
 export const OVERFLOWS = ["wait", "reject", "cancel-running"] as const;
 export type Overflow = (typeof OVERFLOWS)[number];
@@ -32,17 +33,21 @@ interface Modes {
 export class Overflows {
   readonly extension: Extension;
   readonly #host: ExtensionHost;
+  readonly #newest = new NewestAnswer();
+  /** Of a part: the queue that was set. */
+  readonly #wholeOf: (queue: string) => string;
   #modes: ReadonlyMap<string, Overflow> = new Map();
   #readAt = -Infinity;
 
-  constructor(host: ExtensionHost) {
+  constructor(host: ExtensionHost, wholeOf: (queue: string) => string) {
     this.#host = host;
+    this.#wholeOf = wholeOf;
     this.extension = {
       name: "overflow",
-      refuses: (job) => (this.#modes.get(job.queue) === "reject" ? this.#judge(job) : undefined),
+      refuses: (job) => (this.#modeOf(job) === "reject" ? this.#judge(job) : undefined),
       enqueued: (job, { outcome }) => {
         if (host.runtime.monotonic() - this.#readAt >= LOOK_MS) this.#look();
-        if (outcome === "added" && this.#modes.get(job.queue) === "cancel-running") {
+        if (outcome === "added" && this.#modeOf(job) === "cancel-running") {
           void this.#makeRoom(job);
         }
       },
@@ -72,9 +77,16 @@ export class Overflows {
       const [result] = await records.swap([{ key: KEY, expect, value, ttlMs: null }]);
       const isOwn = result?.swapped === false && result.current?.value === value;
       if (!result?.swapped && !isOwn) continue;
+      this.#newest.know();
       this.#take(queues);
       return;
     }
+  }
+
+  /** A part is as its queue is, unless it was set itself. */
+  #modeOf({ queue }: NewJob): Overflow | undefined {
+    if (this.#modes.size === 0) return undefined;
+    return this.#modes.get(queue) ?? this.#modes.get(this.#wholeOf(queue));
   }
 
   async #judge(job: NewJob): Promise<HoldfastError | undefined> {
@@ -144,8 +156,9 @@ export class Overflows {
   }
 
   async #read(): Promise<void> {
+    const isNews = this.#newest.ask();
     const [found] = await this.#host.records.read([KEY]);
-    this.#take(found ? (JSON.parse(found.value) as Modes).queues : {});
+    if (isNews()) this.#take(found ? (JSON.parse(found.value) as Modes).queues : {});
   }
 
   #take(queues: Modes["queues"]): void {

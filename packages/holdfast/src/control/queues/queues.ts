@@ -92,6 +92,7 @@ export class Queues {
     if (limits.length > 0) {
       const bounds = Object.fromEntries(limits.map((limit) => [limit, settings[limit]]));
       // Of a sharded queue they are those of each part.
+      await this.#shards.read();
       const parts = this.#shards.names(name);
       const changes = parts.map((queue) => ({ queue, group: null, ...bounds }) as LimitChange);
       await host.lines.limit(changes);

@@ -8,7 +8,7 @@ import { compareVersions } from "../../core/compare-versions.ts";
 import { InvalidOptionError } from "../../core/errors.ts";
 import { putRecord } from "../../core/put-record.ts";
 import {
-  enabled,
+  declaredAgain,
   newSchedule,
   redefined,
   type ScheduleDefinition,
@@ -67,8 +67,9 @@ export class Declarations {
   async reconcile(): Promise<void> {
     if (this.#declared.size === 0) return;
     if (this.#pending.size > 0) {
-      await this.#bring([...this.#pending], "change");
+      // Said before it is looked at: who disables it meanwhile looks again afterwards.
       await this.#renew();
+      await this.#bring([...this.#pending], "change");
     } else if (this.#host.runtime.monotonic() - this.#renewedAt >= LOOK_MS) {
       // After an outage of an hour others may have disabled what is declared here.
       if (await this.#renew()) await this.#bring([...this.#declared.keys()], "enable");
@@ -93,8 +94,22 @@ export class Declarations {
           "schedules.remove forgets it, a worker that declares it enables it",
       );
     }
-    if (gone.length > 0) await announce(this.#host);
-    return gone.length > 0;
+    if (gone.length === 0) return false;
+    await this.#back(gone);
+    await announce(this.#host);
+    return true;
+  }
+
+  /** A worker that started in that moment found them enabled, and does not look again. */
+  async #back(names: readonly string[]): Promise<void> {
+    const known = await this.#declaredByAny();
+    const now = await this.#host.jobs.now();
+    for (const name of names) {
+      if (!known.has(name)) continue;
+      await changeSchedule(this.#host, name, (state) =>
+        state === null || state.disabledAt === null ? null : declaredAgain(state, now),
+      );
+    }
   }
 
   async #bring(names: readonly string[], how: "change" | "enable"): Promise<void> {
@@ -163,7 +178,7 @@ export class Declarations {
     const isSame = JSON.stringify(state.definition) === JSON.stringify(definition);
     const isNewer = compareVersions(this.#appVersion, state.appVersion) > 0;
     if (how === "enable" || (isSame && !isNewer)) {
-      return state.disabledAt === null ? null : enabled(state, now);
+      return state.disabledAt === null ? null : declaredAgain(state, now);
     }
     if (await this.#isOutranked(state)) {
       const message = `schedule ${name} is as version ${state.appVersion} declares it, not as here`;

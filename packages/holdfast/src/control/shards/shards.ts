@@ -9,11 +9,15 @@
  */
 import { InvalidOptionError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
+import type { Hold } from "../../core/line.ts";
+import type { LinesPage } from "../../core/store.ts";
 import { shardName, shardOf } from "../../core/shards.ts";
 import type { Extension, ExtensionHost } from "../../engine/extension.ts";
+import { NewestAnswer } from "../records/newest-answer.ts";
 
 const KEY = "holdfast/shards";
 const LOOK_MS = 5_000;
+const PAGE = 200;
 
 interface Entry {
   /** Over so many new jobs are spread; 0: not any more. */
@@ -40,6 +44,7 @@ export class Shards {
   readonly extension: Extension;
   readonly #host: ExtensionHost;
   readonly #followers = new Set<Follower>();
+  readonly #newest = new NewestAnswer();
   #entries: ReadonlyMap<string, Entry> = new Map();
   #readAt = -Infinity;
 
@@ -61,18 +66,27 @@ export class Shards {
     return this.#entries.get(queue)?.shards || null;
   }
 
+  /** The queue as people call it, of which this one is a part; or the same. */
+  whole(queue: string): string {
+    const colon = queue.lastIndexOf(":");
+    const [name, shard] = [queue.slice(0, colon), Number(queue.slice(colon + 1))];
+    const most = colon === -1 ? 0 : (this.#entries.get(name)?.most ?? 0);
+    return shard < most && queue === shardName(name, shard) ? name : queue;
+  }
+
   /** The queue itself and all of its parts. */
   names(queue: string): readonly string[] {
     const most = this.#entries.get(queue)?.most ?? 0;
     return [queue, ...Array.from({ length: most }, (_, shard) => shardName(queue, shard))];
   }
 
-  /** Does it to a queue, or to a group of it, in every part. */
+  /** Does it to a queue, or to a group of it, in every part that it has now: one that is not known here would go on. */
   async each<Target extends string | { readonly queue: string }>(
     target: Target,
     act: (part: Target) => Promise<void>,
   ): Promise<void> {
     const queue: unknown = typeof target === "string" ? target : Object(target).queue;
+    if (typeof queue === "string") await this.read();
     const names = typeof queue === "string" ? this.names(queue) : [];
     if (names.length < 2) return act(target);
     for (const name of names) {
@@ -88,21 +102,58 @@ export class Shards {
     for (;;) {
       const [found] = await records.read([KEY]);
       const before = found ? (JSON.parse(found.value) as Stored).queues : {};
-      const most = Math.max(shards ?? 0, before[queue]?.most ?? 0);
+      const had = before[queue]?.most ?? 0;
+      const most = Math.max(shards ?? 0, had);
+      await this.#prepare(queue, had, most);
       const queues = { ...before, [queue]: { shards: shards ?? 0, most } };
       const value = JSON.stringify({ queues, mark } satisfies Stored);
       const expect = found?.version ?? null;
       const [result] = await records.swap([{ key: KEY, expect, value, ttlMs: null }]);
       const isOwn = result?.swapped === false && result.current?.value === value;
       if (!result?.swapped && !isOwn) continue;
+      this.#newest.know();
       this.#take(queues);
       return workers.announceChange();
     }
   }
 
+  /** What holds and bounds the queue does so for new parts from their first job on. Gates name the queues they hold. */
+  async #prepare(queue: string, from: number, to: number): Promise<void> {
+    if (from === to) return;
+    const { jobs, lines } = this.#host;
+    const names = Array.from({ length: to - from }, (_, at) => shardName(queue, from + at));
+    const now = await jobs.now();
+    const set = async (group: string | null, holds: readonly Hold[], bounds: object) => {
+      const own = holds.filter(({ owner }) => !owner.startsWith("gate:"));
+      const ends = (until: number | null) => until && Math.max(1, Math.ceil(until - now));
+      const held = own.map(({ owner, reason, by, until }) => ({
+        ...{ owner, hold: { forMs: ends(until), reason, by } },
+      }));
+      const of = names.map((name) => ({ queue: name, group }));
+      await lines.hold(of.flatMap((line) => held.map((hold) => ({ ...line, ...hold }))));
+      const isBound = Object.values(bounds).some((bound) => bound !== null);
+      if (isBound) await lines.limit(of.map((line) => ({ ...line, ...bounds })));
+    };
+    let cursor: string | null = null;
+    do {
+      const page: LinesPage = await lines.lines(queue, { limit: PAGE, cursor });
+      if (cursor === null && page.queue) {
+        const { holds, maxActive, maxActivePerGroup, maxWaiting } = page.queue;
+        await set(null, holds, { maxActive, maxActivePerGroup, maxWaiting });
+      }
+      for (const { group, holds, maxActive, weight } of page.lines) {
+        if (holds.length > 0 || maxActive !== null || weight !== 1) {
+          await set(group, holds, { maxActive, weight: weight === 1 ? null : weight });
+        }
+      }
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+  }
+
   async read(): Promise<void> {
+    const isNews = this.#newest.ask();
     const [found] = await this.#host.records.read([KEY]);
-    this.#take(found ? (JSON.parse(found.value) as Stored).queues : {});
+    if (isNews()) this.#take(found ? (JSON.parse(found.value) as Stored).queues : {});
   }
 
   /**
