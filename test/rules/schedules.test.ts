@@ -67,6 +67,32 @@ describe.each(EVERY_STORE)("schedules on %s", { timeout: 120_000 }, (name) => {
     return runs.toReversed();
   }
 
+  it("ticks that come closer than a second are fired together, each within a second", async () => {
+    let inserts = 0;
+    const counting = (store: Store): Store => ({
+      ...store,
+      insert: (...given) => ((inserts += 1), store.insert(...given)),
+    });
+    const at = (nth: number) => ({
+      ...{ everyMs: MINUTE, startAfterMs: 5_000 + 100 * nth },
+      job: { type: "work", payload: nth },
+    });
+    const schedules = Object.fromEntries(
+      Array.from({ length: 30 }, (_, nth) => [`${nth}`, at(nth)]),
+    );
+    const { hf } = await worker({ schedules, link: counting });
+    await world.advance(10_000);
+    const fired = await jobs(hf);
+    const payloads = new Set(fired.map(({ payload }) => payload));
+    expect([fired.length, payloads.size]).toEqual([30, 30]);
+    for (const { createdAt, meta } of fired) {
+      const lateMs = createdAt.getTime() - Date.parse(String(meta?.["tick"]));
+      expect(lateMs).toBeGreaterThanOrEqual(0);
+      expect(lateMs).toBeLessThan(1_000);
+    }
+    expect(inserts).toBeLessThanOrEqual(6);
+  });
+
   it("a tick fires once for the whole fleet, at its time, not earlier", async () => {
     await toMinute();
     const at = Math.ceil(world.time.now / MINUTE) * MINUTE;

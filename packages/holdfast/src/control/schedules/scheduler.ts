@@ -20,6 +20,11 @@ const SWEEP_MS = 300_000;
 /** Nothing to fire: a change wakes it. */
 const IDLE_MS = 60_000;
 const SOONEST_MS = 10;
+/**
+ * After it has fired it rests for so long: where ticks come by the second, some are claimed and stored together. A bit
+ * less than a second, so that a tick at each full second is never late for it.
+ */
+const REST_MS = 900;
 const BATCH = 100;
 
 export class Scheduler {
@@ -110,7 +115,7 @@ export class Scheduler {
       names.forEach((name, at) => this.#note(name, states[at] ?? null));
     }
     const leftMs = this.#index.nextAt - this.#estimate();
-    return Math.min(Math.max(leftMs, SOONEST_MS), CLOCK_MS);
+    return Math.min(Math.max(leftMs, due.length > 0 ? REST_MS : SOONEST_MS), CLOCK_MS);
   }
 
   #note(name: string, state: ScheduleState | null): void {
