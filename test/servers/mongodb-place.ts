@@ -8,22 +8,9 @@ import { MongoClient, type ClientSession, type Db } from "mongodb";
 import { ClosedError } from "../../packages/holdfast/src/core/errors.ts";
 import type { Store } from "../../packages/holdfast/src/core/store.ts";
 import { mongodbStore } from "../../packages/holdfast/src/stores/mongodb/index.ts";
+import { COLLECTIONS } from "../../packages/holdfast/src/stores/mongodb/schema.ts";
 import { serverUrl } from "./server-desk.ts";
 
-const COLLECTIONS = [
-  ...[
-    "jobs",
-    "fresh",
-    "queues",
-    "lines",
-    "ledger",
-    "records",
-    "outbox",
-    "head",
-    "disowned",
-    "stretches",
-  ],
-];
 const PREFIX = "holdfast_";
 
 export interface MongodbDatabase {
