@@ -35,8 +35,10 @@ export class Extensions {
   readonly #logger: Logger;
   readonly #all: Extension[] = [];
   readonly #hooks = new Map<JobContract | null, Hooks>();
-  /** Those that place jobs: each enqueue asks them. */
+  /** Each enqueue asks these, and mostly there are none. */
   #placing: readonly Extension[] = [];
+  #refusing: readonly Extension[] = [];
+  #toldOfEnqueues: readonly Extension[] = [];
   /** By extension and hook: how often one threw or took too long. */
   readonly failures = new Map<string, number>();
 
@@ -58,6 +60,8 @@ export class Extensions {
 
   #changedAll(): void {
     this.#placing = this.#all.filter(({ place }) => place !== undefined);
+    this.#refusing = this.#all.filter(({ refuses }) => refuses !== undefined);
+    this.#toldOfEnqueues = this.#all.filter(({ enqueued }) => enqueued !== undefined);
     this.#hooks.clear();
   }
 
@@ -185,19 +189,16 @@ export class Extensions {
 
   /** The first that has to think about it; undefined: none of them has. */
   refuses(job: NewJob): Promise<HoldfastError | undefined> | undefined {
-    for (const extension of this.#all) {
-      const answer =
-        extension.refuses && this.#askSoon(extension, "refuses", () => extension.refuses!(job));
+    for (const extension of this.#refusing) {
+      const answer = this.#askSoon(extension, "refuses", () => extension.refuses!(job));
       if (answer instanceof Promise) return answer;
     }
     return undefined;
   }
 
   enqueued(job: NewJob, answer: InsertResult): void {
-    for (const extension of this.#all) {
-      if (extension.enqueued) {
-        this.#tell(extension, "enqueued", () => extension.enqueued!(job, answer));
-      }
+    for (const extension of this.#toldOfEnqueues) {
+      this.#tell(extension, "enqueued", () => extension.enqueued!(job, answer));
     }
   }
 
