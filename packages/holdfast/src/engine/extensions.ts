@@ -13,6 +13,7 @@ import type { Runtime } from "./runtime.ts";
 const HOOK_MS = 2_000;
 const ADMIT_MS = 250;
 const CLOSING_MS = 1_000;
+const NO_ENTRIES: readonly LedgerEntry[] = Object.freeze([]);
 
 /** The hooks that concern one type. */
 export interface Hooks {
@@ -149,15 +150,13 @@ export class Extensions {
     );
   }
 
-  /** A promise only if an extension needs time. */
+  /** A promise only if an extension needs time. Every job comes by here, so it makes nothing that it can do without. */
   decided(hooks: Hooks, attempt: AttemptView, outcome: Outcome): Decided | Promise<Decided> {
-    let decided: Decided = { outcome, entries: [] };
-    for (const [at, extension] of hooks.decided.entries()) {
-      const answer = this.#askSoon(extension, "decided", () =>
-        extension.decided!(attempt, decided.outcome),
-      );
+    let decided: Decided = { outcome, entries: NO_ENTRIES };
+    for (let at = 0; at < hooks.decided.length; at += 1) {
+      const answer = this.#decision(hooks.decided[at]!, attempt, decided.outcome);
       if (answer instanceof Promise) return this.#decidedLater(hooks, attempt, decided, at, answer);
-      decided = withDecision(decided, answer);
+      if (answer) decided = withDecision(decided, answer);
     }
     return decided;
   }
@@ -167,10 +166,13 @@ export class Extensions {
     attempt: AttemptView,
     told: { readonly how: Ended; readonly outcome: Outcome | null; readonly timings: Timings },
   ): void {
+    const { how, outcome, timings } = told;
     for (const extension of hooks.ended) {
-      this.#tell(extension, "ended", () =>
-        extension.ended!(attempt, told.how, told.outcome, told.timings),
-      );
+      try {
+        extension.ended!(attempt, how, outcome, timings);
+      } catch (error) {
+        this.#failed(extension, "ended", error);
+      }
     }
   }
 
@@ -210,6 +212,16 @@ export class Extensions {
     );
   }
 
+  #decision(extension: Extension, attempt: AttemptView, outcome: Outcome) {
+    try {
+      const answer = extension.decided!(attempt, outcome);
+      return answer instanceof Promise ? this.#awaited(extension, "decided", answer) : answer;
+    } catch (error) {
+      this.#failed(extension, "decided", error);
+      return undefined;
+    }
+  }
+
   async #decidedLater(
     hooks: Hooks,
     attempt: AttemptView,
@@ -219,9 +231,7 @@ export class Extensions {
   ): Promise<Decided> {
     let decided = withDecision(before, await first);
     for (const extension of hooks.decided.slice(from + 1)) {
-      const { outcome } = decided;
-      const answer = this.#ask(extension, "decided", () => extension.decided!(attempt, outcome));
-      decided = withDecision(decided, await answer);
+      decided = withDecision(decided, await this.#decision(extension, attempt, decided.outcome));
     }
     return decided;
   }
@@ -265,15 +275,23 @@ export class Extensions {
   ): Out | undefined | Promise<Out | undefined> {
     try {
       const answer = call();
-      if (!(answer instanceof Promise)) return answer;
-      return this.#inTime(answer, withinMs).catch((error: unknown) => {
-        this.#failed(extension, hook, error);
-        return undefined;
-      });
+      return answer instanceof Promise ? this.#awaited(extension, hook, answer, withinMs) : answer;
     } catch (error) {
       this.#failed(extension, hook, error);
       return undefined;
     }
+  }
+
+  #awaited<Out>(
+    extension: Extension,
+    hook: string,
+    answer: Promise<Out | undefined>,
+    withinMs = HOOK_MS,
+  ): Promise<Out | undefined> {
+    return this.#inTime(answer, withinMs).catch((error: unknown) => {
+      this.#failed(extension, hook, error);
+      return undefined;
+    });
   }
 
   #inTime<Out>(answer: Promise<Out>, ms: number): Promise<Out> {

@@ -81,8 +81,9 @@ export class TickOutcomes {
   }
 
   ended(attempt: AttemptView, outcome: Outcome | null, ranMs: number): void {
+    if (!attempt.tags.some((tag) => tag.startsWith(SCHEDULE_TAG))) return;
     const how = outcome && outcomeOf(outcome);
-    if (!how || !attempt.tags.some((tag) => tag.startsWith(SCHEDULE_TAG))) return;
+    if (!how) return;
     this.#waiting.push({ id: entryIdOfJob(attempt.id), ...how, ranMs, tries: 0 });
     if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
     this.#flushIn(GATHER_MS);

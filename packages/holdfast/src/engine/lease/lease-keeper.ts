@@ -74,11 +74,10 @@ export class LeaseKeeper {
   }
 
   hold(attempt: Attempt): void {
-    const { runtime, renewMs } = this.#options;
     this.#held.add(attempt);
     this.#watch(attempt.leaseEndsAt);
     // The reply took so long that the next tick may be too late.
-    if (attempt.leaseEndsAt - runtime.monotonic() <= renewMs) this.#push(attempt);
+    if (attempt.leaseEndsAt - attempt.acceptedAt <= this.#options.renewMs) this.#push(attempt);
   }
 
   drop(attempt: Attempt): void {

@@ -54,7 +54,8 @@ export class Attempt {
   #wasRolledBack = false;
   #controller: AbortController | null = null;
   #updatesOrder = 0;
-  readonly #waiters = new Set<(reason: HoldfastError) => void>();
+  /** Made with the first that waits: most attempts have none. */
+  #waiters: Set<(reason: HoldfastError) => void> | null = null;
   #progress: Progress | null = null;
   #logs: string[] = [];
 
@@ -179,15 +180,16 @@ export class Attempt {
     if (!isFirst && !(reason instanceof LeaseLostError)) return;
     this.#abortReason = reason;
     this.#controller?.abort(reason);
-    if (this.isLost) for (const reject of this.#waiters) reject(reason);
+    if (this.isLost) for (const reject of this.#waiters ?? []) reject(reason);
     this.#onAbort?.(reason);
   }
 
   /** What it says, or a rejection as soon as the lease is lost: its caller does not wait for a store that is away. */
   orLost<T>(answer: Promise<T>): Promise<T> {
+    const waiters = (this.#waiters ??= new Set());
     return new Promise((resolve, reject) => {
-      this.#waiters.add(reject);
-      const over = (): void => void this.#waiters.delete(reject);
+      waiters.add(reject);
+      const over = (): void => void waiters.delete(reject);
       answer.then(resolve, reject).then(over, over);
     });
   }

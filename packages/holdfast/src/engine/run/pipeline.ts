@@ -11,7 +11,7 @@ import { decodeJson } from "../../core/json-text.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import { validateWith, type StandardSchema } from "../../core/standard-schema.ts";
 import type { Events } from "../events.ts";
-import type { Ended } from "../extension.ts";
+import type { Ended, Timings } from "../extension.ts";
 import type { Decided, Extensions, Hooks } from "../extensions.ts";
 import type { Logger } from "../logger.ts";
 import type { Definition, Registry } from "../registry.ts";
@@ -240,18 +240,14 @@ export class Pipeline {
 
   #settle(run: Run, decided: Decided, told: Told): void {
     const { attempt, host } = run;
+    const { events } = this.#options;
+    const { outcome } = decided;
     host.settle(attempt, decided, (how) => {
       attempt.end();
-      if (how === "settled") {
-        const timings = { waitedMs: waitedMs(attempt), ranMs: told.ranMs ?? 0 };
-        outcomeEvents(this.#options.events, aboutJob(attempt), decided.outcome, {
-          ...timings,
-          ...(told.why !== undefined && { why: told.why }),
-        });
-      } else if (how === "lost") {
-        this.#options.events.emit("lost", () => aboutJob(attempt));
-      }
-      this.#ended(run, how, decided.outcome, told);
+      const timings = timingsOf(attempt, told);
+      if (how === "settled") outcomeEvents(events, attempt, outcome, timings, told.why);
+      else if (how === "lost") events.emit("lost", () => aboutJob(attempt));
+      this.#ended(run, how, outcome, timings);
     });
   }
 
@@ -261,7 +257,7 @@ export class Pipeline {
     if (!attempt.decide()) return;
     attempt.end();
     this.#options.events.emit("lost", () => aboutJob(attempt));
-    this.#ended(run, "lost", null, told);
+    this.#ended(run, "lost", null, timingsOf(attempt, told));
   }
 
   /** By the caller's own transaction, or not by us at all. */
@@ -271,18 +267,15 @@ export class Pipeline {
     attempt.end();
     host.dropped(attempt);
     const { events } = this.#options;
+    const timings = timingsOf(attempt, { ranMs });
     if (how === "lost") events.emit("lost", () => aboutJob(attempt));
-    else {
-      const timings = { waitedMs: waitedMs(attempt), ranMs };
-      events.emit("succeeded", () => ({ ...aboutJob(attempt), ...timings }));
-    }
-    this.#ended(run, how, how === "settled" ? succeed(undefined) : null, { ranMs });
+    else events.emit("succeeded", () => ({ ...aboutJob(attempt), ...timings }));
+    this.#ended(run, how, how === "settled" ? succeed(undefined) : null, timings);
   }
 
-  #ended(run: Run, how: Ended, outcome: Outcome | null, told: Told): void {
-    const { hooks, view, isBegun, attempt } = run;
+  #ended(run: Run, how: Ended, outcome: Outcome | null, timings: Timings): void {
+    const { hooks, view, isBegun } = run;
     if (!isBegun || hooks.ended.length === 0) return;
-    const timings = { waitedMs: waitedMs(attempt), ranMs: told.ranMs ?? 0 };
     this.#options.extensions.ended(hooks, view!, { how, outcome, timings });
   }
 }
@@ -305,6 +298,10 @@ async function checkedResult(
   const value = await body();
   if (running.intent || attempt.settledWithin) return value;
   return validateWith(schema, value, `the result of ${attempt.job.type}`, ResultValidationError);
+}
+
+function timingsOf(attempt: Attempt, { ranMs = 0 }: Told): Timings {
+  return { waitedMs: waitedMs(attempt), ranMs };
 }
 
 /**

@@ -1,22 +1,25 @@
 /** Which events an outcome makes, once the store has it. */
 import type { Outcome } from "../../core/outcome.ts";
-import type { AboutJob, Events } from "../events.ts";
+import type { Events } from "../events.ts";
+import type { Timings } from "../extension.ts";
+import { aboutJob } from "../run/about-job.ts";
+import type { Attempt } from "../run/attempt.ts";
 
 export function outcomeEvents(
   events: Events,
-  job: AboutJob,
+  attempt: Attempt,
   outcome: Outcome,
-  told: { readonly why?: string; readonly waitedMs: number; readonly ranMs: number },
+  timings: Timings,
+  why = "the worker stopped",
 ): void {
-  const { why = "the worker stopped", waitedMs, ranMs } = told;
   switch (outcome.kind) {
     case "succeed":
-      return events.emit("succeeded", () => ({ ...job, waitedMs, ranMs }));
+      return events.emit("succeeded", () => ({ ...aboutJob(attempt), ...timings }));
     case "retry": {
       const { failure, afterMs: retryInMs } = outcome;
       const willRetry = true;
       return events.emit("failed", () => ({
-        ...{ ...job, waitedMs, ranMs, failure, willRetry, retryInMs },
+        ...{ ...aboutJob(attempt), ...timings, failure, willRetry, retryInMs },
       }));
     }
     case "die": {
@@ -24,15 +27,21 @@ export function outcomeEvents(
       const { category } = failure;
       if (ran) {
         const ended = { willRetry: false, retryInMs: null };
-        events.emit("failed", () => ({ ...job, waitedMs, ranMs, failure, ...ended }));
+        events.emit("failed", () => ({ ...aboutJob(attempt), ...timings, failure, ...ended }));
       }
-      return events.emit("dead", () => ({ ...job, waitedMs, ranMs, reason, category, failure }));
+      return events.emit("dead", () => ({
+        ...aboutJob(attempt),
+        ...timings,
+        reason,
+        category,
+        failure,
+      }));
     }
     case "snooze":
-      return events.emit("snoozed", () => ({ ...job, forMs: outcome.afterMs }));
+      return events.emit("snoozed", () => ({ ...aboutJob(attempt), forMs: outcome.afterMs }));
     case "release":
-      return events.emit("released", () => ({ ...job, reason: why }));
+      return events.emit("released", () => ({ ...aboutJob(attempt), reason: why }));
     case "cancel":
-      return events.emit("cancelled", () => ({ ...job, reason: outcome.reason }));
+      return events.emit("cancelled", () => ({ ...aboutJob(attempt), reason: outcome.reason }));
   }
 }
