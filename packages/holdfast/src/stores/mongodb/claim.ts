@@ -6,7 +6,7 @@
  * cancel before it was read changes that.
  */
 import { randomUUID } from "node:crypto";
-import { claimFresh } from "./packs/claim-fresh.ts";
+import { claimFresh, type Refused } from "./packs/claim-fresh.ts";
 import { instantAfter } from "./clock.ts";
 import type { Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
@@ -28,6 +28,7 @@ export interface Claim {
   readonly worker: string;
   readonly leaseMs: number;
   readonly now: number;
+  readonly refused: Refused;
   /** Hears of fresh jobs that are among the others now. */
   readonly onTaken: (jobs: readonly JobDocument[]) => void;
 }
@@ -50,7 +51,7 @@ export interface Claimed {
 export async function claim(
   db: Database,
   found: readonly JobDocument[],
-  { queue, worker, leaseMs, now, onTaken }: Claim,
+  { queue, worker, leaseMs, now, refused, onTaken }: Claim,
 ): Promise<Claimed> {
   const token = randomUUID();
   const started = {
@@ -69,7 +70,7 @@ export async function claim(
   const others = alone.filter((job) => !isKnown(job)).map(({ _id }) => _id);
   const own: JobDocument[] = [];
   const steps = await Promise.allSettled([
-    claimFresh(db, waiting, { lease: first, now, onTaken, own }),
+    claimFresh(db, waiting, { lease: first, now, refused, onTaken, own }),
     claimUnchanged(db, unchanged, { lease: first, queue, token, own }),
     claimAgain(db, others, {
       queue,
@@ -187,6 +188,8 @@ export interface Reach {
   readonly perDocument: number;
   /** Of payload, in all. Default: no bound. */
   readonly bytes?: number;
+  /** Documents of an only line's beginning that are left to others. Default: none. */
+  readonly leaves?: number;
 }
 
 /** The first jobs of each line, line by line: not always as many as its quota. */
@@ -241,6 +244,7 @@ async function findFirst(
   { quotas, reach }: { readonly quotas: readonly Quota[]; readonly reach: Reach },
 ): Promise<JobDocument[]> {
   const { bytes, perDocument } = reach;
+  const leaves = quotas.length === 1 ? (reach.leaves ?? 0) : 0;
   const parts = quotas.flatMap(({ line: { group, places }, jobs }) => {
     const documents = documentsFor(jobs, perDocument);
     return places.map((place) => ({ place, group, documents }));
@@ -249,7 +253,7 @@ async function findFirst(
   const longest = longestOf(total, bytes);
   const looks = parts.map(({ place, group, documents }) => ({
     name: place,
-    pipeline: stagesOf(queue, { place, group, documents, longest }),
+    pipeline: stagesOf(queue, { place, group, documents, leaves, longest }),
   }));
   const [first, ...rest] = looks;
   if (first === undefined) return [];
@@ -274,6 +278,8 @@ export function readJobs(documents: readonly Waiting[]): JobDocument[] {
 export interface Stretch {
   readonly group: string;
   readonly documents: number;
+  /** So many before them are left to others. */
+  readonly leaves: number;
   /** A payload of more bytes is not read. */
   readonly longest: number;
 }
@@ -295,11 +301,12 @@ function shorten(longest: number): Document[] {
 /** The documents of a line in their order. */
 export function stagesOf(
   queue: string,
-  { place, group, documents, longest }: Stretch & { readonly place: Place },
+  { place, group, documents, leaves, longest }: Stretch & { readonly place: Place },
 ): Document[] {
   return [
     { $match: { ready: queue, group } },
     { $sort: LINE_ORDER },
+    ...(leaves > 0 ? [{ $skip: leaves }] : []),
     { $limit: documents },
     // What is fresh is short.
     ...(place === "jobs" ? shorten(longest) : []),

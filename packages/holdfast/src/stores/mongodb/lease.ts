@@ -12,11 +12,13 @@ import { Shares, type Demand } from "../../core/shares.ts";
 import type { LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { interleave, planTurns, type Plan } from "../../core/turns.ts";
 import { candidates, claim, documentsFor, longestOf, MANY_JOBS, unclaim, upTo } from "./claim.ts";
+import { Crowd } from "./crowd.ts";
 import type { Database } from "./database.ts";
 import type { LeaseCall } from "./lease-call.ts";
 import { LineBook } from "./line-book.ts";
 import { firstJobs, LineWalk, type GroupTurn, type Range } from "./line-walk.ts";
 import { moveDue, nextDueAt } from "./move-due.ts";
+import { Refused } from "./packs/claim-fresh.ts";
 import { clearFresh } from "./packs/fresh.ts";
 import { findQueues, hasCaps, heldUntil } from "./queue-book.ts";
 import { withQueueLock, type QueueLock } from "./queue-lock.ts";
@@ -54,6 +56,8 @@ export class Leases {
   readonly #shares = new Shares();
   readonly #walk = new LineWalk();
   readonly #book = new LineBook();
+  readonly #crowd = new Crowd();
+  readonly #refused = new Refused();
   readonly #turns = new Map<string, GroupTurn>();
   /** How many jobs a document of a queue stood for, on average, when it was last leased from. */
   readonly #perDocument = new Map<string, number>();
@@ -158,7 +162,9 @@ export class Leases {
     if (jobs <= 0) return null;
     const group = this.#onlyLine.get(name) ?? (this.#onlyLine.has(name) ? null : "");
     const documents = documentsFor(jobs, this.#perDocumentOf(name));
-    const asked = group === null ? null : { group, documents, longest: longestOf(jobs, maxBytes) };
+    const leaves = this.#crowd.leaves(name, documents);
+    const longest = longestOf(jobs, maxBytes);
+    const asked = group === null ? null : { group, documents, leaves, longest };
     return takeSnapshot(db, name, {
       range: this.#next(name, { now, jobs }),
       asked: asked === null ? null : { ...asked, jobs },
@@ -206,9 +212,11 @@ export class Leases {
     }
     this.#capped.add(queue._id);
     const isAllCapped = queue.maxActive !== undefined || queue.maxActivePerGroup !== undefined;
-    if (isAllCapped && call.cappedLeft <= 0) return 0;
+    // The lines of a window are as many as the jobs that may be taken, not as those that are wanted.
+    const most = isAllCapped ? Math.min(atMost, call.cappedLeft) : atMost;
+    if (most <= 0) return 0;
     return withQueueLock(db, queue._id, (lock) =>
-      this.#takeTurns(db, call, { queue, atMost, lock }),
+      this.#takeTurns(db, call, { queue, atMost: most, lock }),
     );
   }
 
@@ -254,6 +262,7 @@ export class Leases {
       call.dry.set(queue._id, false);
       const found = seenBy(seen, plan) ?? (await this.#candidates(db, call, { queue, plan }));
       if (found.length === 0) {
+        this.#crowd.isOver(queue._id);
         if (++collisions > MOST_COLLISIONS) break;
         continue;
       }
@@ -264,8 +273,10 @@ export class Leases {
       const { worker, leaseMs } = call.request;
       const onTaken = (some: readonly JobDocument[]): void =>
         db.options.clearing.begin(clearFresh(db, some));
-      const how = { queue: queue._id, worker, leaseMs, now, onTaken };
+      const refused = this.#refused;
+      const how = { queue: queue._id, worker, leaseMs, now, refused, onTaken };
       const { jobs: own, failure } = await claim(db, fitting, how);
+      this.#crowd.claimed(queue._id, { tried: fitting.length, got: own.length });
       const isOurs = lock === null || (await lock.isOurs());
       if (isOurs) call.take(own);
       else await unclaim(db, own);
@@ -296,7 +307,10 @@ export class Leases {
     { bytesLeft: bytes }: LeaseCall,
     { queue, plan }: { readonly queue: QueueDocument; readonly plan: LinesPlan },
   ): Promise<readonly JobDocument[]> {
-    const reach = { perDocument: this.#perDocumentOf(queue._id), bytes };
+    const perDocument = this.#perDocumentOf(queue._id);
+    const jobs = plan.quotas[0]?.jobs ?? 0;
+    const leaves = this.#crowd.leaves(queue._id, documentsFor(jobs, perDocument));
+    const reach = { perDocument, bytes, leaves };
     return interleave(await candidates(db, queue._id, { quotas: plan.quotas, reach }));
   }
 

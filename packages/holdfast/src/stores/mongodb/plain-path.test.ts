@@ -27,6 +27,7 @@ import { candidates, claim } from "./claim.ts";
 import { Clock } from "./clock.ts";
 import type { Database } from "./database.ts";
 import { mongodbStore } from "./index.ts";
+import { Refused } from "./packs/claim-fresh.ts";
 import { clearFresh } from "./packs/fresh.ts";
 import { PLACES } from "./line-walk.ts";
 import { openDatabase } from "./open-database.ts";
@@ -75,13 +76,19 @@ async function look(jobs: number): Promise<readonly JobDocument[]> {
   return found?.items ?? [];
 }
 
+/** Twice, as a lease does that gets less than it tried: what is refused for the first time is not looked at. */
 async function claimAs(worker: string, found: readonly JobDocument[]): Promise<JobDocument[]> {
-  const taken: JobDocument[] = [];
-  const onTaken = (jobs: readonly JobDocument[]): void => void taken.push(...jobs);
-  const how = { queue: QUEUE, worker, leaseMs: LONG_MS, now: NOW, onTaken };
-  const { jobs } = await claim(db, found, how);
-  await clearFresh(db, taken);
-  return [...jobs];
+  const refused = new Refused();
+  const own: JobDocument[] = [];
+  for (let times = 0; times < 2; times += 1) {
+    const taken: JobDocument[] = [];
+    const onTaken = (jobs: readonly JobDocument[]): void => void taken.push(...jobs);
+    const how = { queue: QUEUE, worker, leaseMs: LONG_MS, now: NOW, refused, onTaken };
+    const left = found.filter(({ _id }) => !own.some((job) => job._id === _id));
+    own.push(...(await claim(db, left, how)).jobs);
+    await clearFresh(db, taken);
+  }
+  return own;
 }
 
 describe("between the look and the claim", () => {
@@ -116,7 +123,8 @@ describe("between the look and the claim", () => {
     const a = await claimAs("a", seen.slice(0, 60));
     const b = await claimAs("b", seen);
     expect(a.map(({ _id }) => _id)).toEqual(jobs.slice(0, 60).map(({ id }) => id));
-    expect(b.map(({ _id }) => _id)).toEqual(jobs.slice(60).map(({ id }) => id));
+    expect(new Set(b.map(({ _id }) => _id))).toEqual(new Set(jobs.slice(60).map(({ id }) => id)));
+    expect(b).toHaveLength(90);
     expect(await claimAs("c", seen)).toEqual([]);
     for (const { _id, fence, worker } of [...a, ...b]) {
       expect(await jobOf(store, { id: _id })).toMatchObject({ fence, worker, attempts: 1 });

@@ -207,6 +207,15 @@ describe("with many lines", () => {
     };
     expect(await keysOfUsual(lease)).toBeLessThan(LINES);
   });
+
+  it("a lease that may take few from capped ones looks at few, however many it wants", async () => {
+    const queue = "wanted-lines";
+    await store.limit([{ queue, group: null, maxActivePerGroup: 1 }]);
+    await insertInto(queue, 2);
+    const request = { ...leaseRequest(500, { queue }), cappedLimit: 10 };
+    const lease = async () => expect((await store.lease(request)).jobs).toHaveLength(10);
+    expect(await keysOfUsual(lease)).toBeLessThan(LINES / 2);
+  });
 });
 
 describe("with many queues", () => {

@@ -71,7 +71,7 @@ export async function takeSnapshot(
   return {
     range,
     asked,
-    isWhole: asked !== null && most < asked.documents,
+    isWhole: asked !== null && asked.leaves === 0 && most < asked.documents,
     queue: queue as QueueDocument | undefined,
     dueAt,
     lines: lines as FirstOfLine[],

@@ -11,11 +11,30 @@ import { isTombstone, type JobDocument } from "../schema.ts";
 
 /** How often those that shared a pack with somebody else's job are tried again without it. */
 const MOST_ROUNDS = 3;
+const MOST_REMEMBERED = 1_000;
+
+/**
+ * Packs that could not be inserted: whoever was quicker is clearing their jobs away, nearly always. To look
+ * at each of them costs more than all else of a lease, so only those are looked at that are refused again.
+ */
+export class Refused {
+  /** The first job of each. */
+  readonly #ids = new Set<string>();
+
+  isAgain(id: string): boolean {
+    if (this.#ids.delete(id)) return true;
+    if (this.#ids.size >= MOST_REMEMBERED) this.#ids.clear();
+    this.#ids.add(id);
+    return false;
+  }
+}
 
 export interface FreshClaim {
   /** What each of them gets. */
   readonly lease: Document;
   readonly now: number;
+  /** By earlier claims of this process. */
+  readonly refused: Refused;
   /** Hears of those that are to be cleared. */
   readonly onTaken: (jobs: readonly JobDocument[]) => void;
   /** Gets those that are ours, as soon as that is known: a later step may fail. */
@@ -40,7 +59,7 @@ export async function claimFresh(
 async function insertPacks(
   db: Database,
   jobs: readonly JobDocument[],
-  { lease, now, own, past }: FreshClaim & { readonly past: Set<string> },
+  { lease, now, own, past, refused: before }: FreshClaim & { readonly past: Set<string> },
 ): Promise<void> {
   // Of one line the next jobs are read meanwhile, and parts were no faster.
   const areOfSeveralLines = jobs[0]?.group !== jobs.at(-1)?.group;
@@ -56,8 +75,9 @@ async function insertPacks(
     }
     if (refused.size === 0) break;
     const others = parcels
-      .filter((_, index) => refused.has(index))
+      .filter(({ jobs: some }, index) => refused.has(index) && before.isAgain(some[0]?._id ?? ""))
       .flatMap(({ jobs: some }) => some);
+    if (others.length === 0) break;
     const taken = await takenAmong(db, others, now);
     for (const id of taken) past.add(id);
     // Nothing is in the way of these but an id that is being forgotten: its time will come.
