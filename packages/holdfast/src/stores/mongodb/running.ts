@@ -14,7 +14,7 @@ export async function runningIn(
   // The server passes this index over when the names are many, and reads every leased document instead.
   const how = { hint: "leased" };
   const [alone, packs] = await Promise.all([
-    db.find<{ readonly group: string; readonly left?: number }>(
+    db.find<{ readonly group: string; readonly left: number | null }>(
       "jobs",
       { leased: queue, group: { $gte: "" }, ...wanted },
       { projection: { _id: 0, group: 1, left: 1 }, ...how },
@@ -29,7 +29,8 @@ export async function runningIn(
   const running = new Map<string, number>();
   const add = (group: string, count: number): void =>
     void running.set(group, (running.get(group) ?? 0) + count);
-  for (const { group, left = 1 } of alone) add(group, left);
+  // What the index alone answers is null where a document has none.
+  for (const { group, left } of alone) add(group, left ?? 1);
   const isWanted = groups === undefined ? null : new Set(groups);
   for (const one of packs) {
     for (const [index, group] of (one.pack.group ?? []).entries()) {
