@@ -127,6 +127,36 @@ describe.each(STORES)("a fleet on %s", (name) => {
     expect(perSecond, JSON.stringify(Object.fromEntries(calls))).toBeLessThanOrEqual(1.5);
   });
 
+  it("idle workers of one process that take the same queues ask one at a time", async () => {
+    const leasesOf = async (workers: number): Promise<number> => {
+      const { link, calls } = counted();
+      const { hf } = world.process({ link: (store) => crossing(link(store)) });
+      hf.handle("work", () => {});
+      for (let n = 0; n < workers; n += 1) await hf.work({ queues: ["default"] });
+      await world.advance(15_000);
+      const before = calls.get("lease") ?? 0;
+      await world.advance(120_000);
+      return (calls.get("lease") ?? 0) - before;
+    };
+    const ofOne = await leasesOf(1);
+    const ofFive = await leasesOf(5);
+    expect(ofOne).toBeGreaterThanOrEqual(24);
+    expect(ofFive).toBeGreaterThanOrEqual(24);
+    expect(ofFive).toBeLessThanOrEqual(2 * ofOne);
+  });
+
+  it("a job that no worker heard of is found as soon by many idle workers as by one", async () => {
+    const { hf } = world.process({ link: (store) => heard(store, []) });
+    hf.handle("work", () => {});
+    for (let n = 0; n < 5; n += 1) await hf.work({ queues: ["default"] });
+    await world.advance(30_000);
+    for (const delayMs of [0, 3_000]) {
+      const { id } = await hf.enqueue("work", null, { queue: "default", delayMs });
+      await world.advance(delayMs + 5_500);
+      expect(await hf.job(id)).toMatchObject({ status: "succeeded" });
+    }
+  });
+
   it("few of many workers ask for a job that one of them will have", async () => {
     const wakes: ((wakeup: Wakeup) => void)[] = [];
     const { link, calls } = counted();

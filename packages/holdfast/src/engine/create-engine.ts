@@ -12,6 +12,7 @@ import type { Chore, ExtensionFactory, ExtensionHost } from "./extension.ts";
 import { Extensions } from "./extensions.ts";
 import { gatheredRecords } from "./gathered-records.ts";
 import { Fleet } from "./lease/fleet.ts";
+import { IdleLooks } from "./lease/idle-looks.ts";
 import type { WorkOptions } from "./lease/work-options.ts";
 import type { Logger } from "./logger.ts";
 import { Operator } from "./operate/operator.ts";
@@ -83,6 +84,7 @@ export interface Engine {
   readonly composer: Composer;
   readonly ledgerWriter: LedgerWriter;
   readonly fleet: Fleet;
+  readonly idleLooks: IdleLooks;
   readonly chores: Chores;
   /** Null unless jobs may run in their callers. */
   readonly inline: InlineRunner | null;
@@ -154,6 +156,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
       composer,
       ledgerWriter,
       fleet,
+      idleLooks: new IdleLooks(),
       chores,
       inline,
       spooler,

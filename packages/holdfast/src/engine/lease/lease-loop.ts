@@ -6,7 +6,7 @@
  *
  * Reasons are a wakeup, the store's own word on when to come back, or the poll, whichever is first.
  * Wakeups may be lost: the poll is the truth. It stretches while nothing is found and wakeups come from
- * other processes too.
+ * other processes too, and one worker of a process polls for all that take the same queues.
  *
  * A reply that got lost may have leased jobs that this worker does not know of. The worker goes on under a new
  * name and first says which jobs of the old name it has; the store takes the others back, uncharged.
@@ -24,6 +24,7 @@ import { isRetryable, retryDelayMs } from "../retrying.ts";
 import { sleep, type Runtime, type Timer } from "../runtime.ts";
 import type { WatchedStore } from "../watched-store.ts";
 import type { Fleet } from "./fleet.ts";
+import type { IdleLooks } from "./idle-looks.ts";
 import type { WorkSettings } from "./work-options.ts";
 
 /** Ready work that could not be had (others were quicker): look again soon, but do not spin. */
@@ -57,6 +58,7 @@ export interface LeaseLoopOptions {
   readonly runtime: Runtime;
   readonly logger: Logger;
   readonly fleet: Fleet;
+  readonly idleLooks: IdleLooks;
   readonly extensions: Extensions;
   readonly wanted: () => Wanted;
   /** The buffer holds no more than there is room for. */
@@ -76,6 +78,7 @@ export class LeaseLoop {
   #failures = 0;
   #emptyPolls = 0;
   #askedForAll = true;
+  #askedAt = -Infinity;
   #timer: Timer | null = null;
   #timerAt = Infinity;
   /** Of a wakeup that others answer first. */
@@ -180,6 +183,7 @@ export class LeaseLoop {
   async #askOnce(wanted: Wanted): Promise<void> {
     const { runtime, logger } = this.#options;
     let waitMs: number;
+    this.#askedAt = runtime.monotonic();
     try {
       if (this.#disowned) await this.#disown();
       const reply = await this.#lease(wanted);
@@ -187,6 +191,7 @@ export class LeaseLoop {
       this.lastAnswer.answered();
       this.#asking = null;
       waitMs = this.#waitMs(reply);
+      this.#tell(reply);
     } catch (error) {
       this.#asking = null;
       this.#failures += 1;
@@ -279,6 +284,23 @@ export class LeaseLoop {
     return Math.min(stretchedMs, longestMs) * (0.75 + runtime.random() / 4);
   }
 
+  /** What a worker finds that may take whatever there is, others would find too. */
+  #tell({ jobs, nextInMs, unsure = [] }: LeaseReply): void {
+    const { idleLooks, settings, extensions, runtime } = this.#options;
+    const isForAll = this.#askedForAll && !extensions.hasAdmission && unsure.length === 0;
+    if (!isForAll || jobs.length > 0 || nextInMs === 0) return;
+    const nextAt = nextInMs === null ? Infinity : runtime.monotonic() + nextInMs;
+    idleLooks.foundNothing(settings.queues.keys(), { at: this.#askedAt, nextAt });
+  }
+
+  /** How long it may still rest because another one has looked since this one did. */
+  #restMs(): number {
+    const { idleLooks, settings, runtime } = this.#options;
+    const look = idleLooks.since(this.#askedAt, settings.queues.keys());
+    if (look === null) return 0;
+    return Math.min(look.at + this.#pollInMs(), look.nextAt) - runtime.monotonic();
+  }
+
   /** How long this worker leaves a wakeup to others. */
   #waitAfter({ added, lot }: Wakeup, queue: string): number {
     if (added === undefined || lot === undefined) return 0;
@@ -304,7 +326,10 @@ export class LeaseLoop {
     this.#timer = runtime.timer(ms, () => {
       // Over, whether it can ask now or not: a timer that is kept would keep a free slot from asking.
       this.#cancelTimer();
-      void this.#ask();
+      const restMs = this.#restMs();
+      if (restMs <= 0) return void this.#ask();
+      this.lastAnswer.answered();
+      this.#askIn(restMs);
     });
   }
 

@@ -29,6 +29,7 @@ import { Settler } from "../settle/settler.ts";
 import type { WatchedStore } from "../watched-store.ts";
 import { Buffer } from "./buffer.ts";
 import type { Fleet, WorkerView } from "./fleet.ts";
+import type { IdleLooks } from "./idle-looks.ts";
 import { interleave } from "./interleave.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { LeaseLoop, type Leased, type Wanted } from "./lease-loop.ts";
@@ -52,6 +53,7 @@ export interface WorkerHost {
   readonly retention: Retention;
   readonly ledgerWriter: LedgerWriter;
   readonly fleet: Fleet;
+  readonly idleLooks: IdleLooks;
   readonly compose: (
     target: SpawnTarget,
     payload: unknown,
