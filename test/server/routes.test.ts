@@ -216,6 +216,10 @@ describe.each(STORE_NAMES)("routes on %s", (name) => {
     await data("POST", `${fault}/resolve`, { body: { reason: "mended" } });
     const all = await data("GET", "/api/v1/dead-letters/groups?queue=mail&all=true");
     expect(all.items).toMatchObject([{ state: "resolved" }]);
+    for (const decision of ["resolve", "ignore", "reopen"]) {
+      const unknown = await call("POST", `/api/v1/dead-letters/groups/nobody-has-it/${decision}`);
+      expect(unknown.status).toBe(404);
+    }
     expect(await data("POST", "/api/v1/failures/prune")).toEqual({ pruned: 0 });
   });
 

@@ -207,7 +207,8 @@ export const deadLetterRoutes = [
     ...{ summary: "A fault is resolved: shown again only if it comes back.", answer: done },
     ...{ body: z.strictObject({ ...why }), isBodyOptional: true },
     async run({ hf, params, body, caller }) {
-      await hf.deadLetters.resolve(params.fingerprint ?? "", { ...body, by: caller.by });
+      const fault = await faultOf(hf, params);
+      await hf.deadLetters.resolve(fault, { ...body, by: caller.by });
       return DONE;
     },
   }),
@@ -220,7 +221,8 @@ export const deadLetterRoutes = [
     },
     body: z.strictObject({ untilPerHour: z.int().min(1).max(10_000).optional(), ...why }),
     async run({ hf, params, body, caller }) {
-      await hf.deadLetters.ignore(params.fingerprint ?? "", { ...body, by: caller.by });
+      const fault = await faultOf(hf, params);
+      await hf.deadLetters.ignore(fault, { ...body, by: caller.by });
       return DONE;
     },
   }),
@@ -229,11 +231,20 @@ export const deadLetterRoutes = [
     ...{ summary: "As if nothing had been decided about a fault.", answer: done },
     ...{ body: z.strictObject({ ...why }), isBodyOptional: true },
     async run({ hf, params, body, caller }) {
-      await hf.deadLetters.reopen(params.fingerprint ?? "", { ...body, by: caller.by });
+      const fault = await faultOf(hf, params);
+      await hf.deadLetters.reopen(fault, { ...body, by: caller.by });
       return DONE;
     },
   }),
 ];
+
+/** A decision about a fault that nobody has would be kept, and never be seen. */
+async function faultOf(hf: Call["hf"], params: Call["params"]): Promise<string> {
+  const { fingerprint = "" } = params;
+  const { jobs } = await hf.deadLetters.list({ fingerprint, limit: 1 });
+  if (jobs.length === 0) throw notFound("dead job with this fingerprint");
+  return fingerprint;
+}
 
 const presetOptions = z.strictObject({ ...filter, ...choice });
 const preset = z.strictObject({ name, options: z.record(z.string(), z.unknown()) });
