@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { LeasedJob } from "../../core/store.ts";
 import { lineOf, queueOf } from "./looking.ts";
-import { idsOf, insertOne, insertSome, newJobs, QUEUE, sortedIdsOf } from "./new-job.ts";
+import { idsOf, insertOne, insertSome, key, newJobs, QUEUE, sortedIdsOf } from "./new-job.ts";
 import { chapter } from "./scenario.ts";
 import { release, retry, settle, succeed } from "./settling.ts";
 import { leaseRequest, take, takeExactly, takeNothing, takeOne } from "./take.ts";
@@ -77,6 +77,18 @@ export const limit = chapter("limit", {
       await settle(store, leased, outcome);
     }
     await takeOne(store);
+  },
+
+  "a cap counts jobs that have a key or are tried again like any other": async ({ store }) => {
+    await store.limit([{ queue: QUEUE, group: "a", maxActive: 1 }]);
+    await insertOne(store, { group: "a", dedupe: key("once") });
+    await insertSome(store, 2, { group: "a" });
+    for (let time = 0; time < 4; time++) {
+      const leased = await takeOne(store);
+      assert.equal((await lineOf(store, "a")).active, 1);
+      await takeNothing(store);
+      await settle(store, leased, retry());
+    }
   },
 
   "a slot is freed once, however often its attempt is settled": async ({ store }) => {
