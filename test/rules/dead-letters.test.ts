@@ -88,6 +88,20 @@ describe.each(EVERY_STORE)("dead letters on %s", (name) => {
     expect(entries.at(-1)?.body).toMatchObject({ action: "resolved fault", ...OPS });
   });
 
+  it("a fault is known by its dead jobs, its failures and what was decided, a slip by nothing", async () => {
+    const [kept, kind] = [mailing(), mailing({ ledger: false })];
+    await kept.work();
+    const ids = await dead(kept, ["smtp"]);
+    const fingerprint = (await kept.deadLetters.groups())[0]?.fingerprint ?? "";
+    const known = () => Promise.all([kept, kind].map((hf) => hf.deadLetters.isKnown(fingerprint)));
+    expect(await known()).toEqual([true, true]);
+    expect(await kept.deadLetters.isKnown(fingerprint.slice(1))).toBe(false);
+    await kept.remove(ids[0]!);
+    expect(await known()).toEqual([true, false]);
+    await kept.deadLetters.ignore(fingerprint);
+    expect(await known()).toEqual([true, true]);
+  });
+
   it("an ignored fault is shown once it comes too often", async () => {
     const hf = mailing();
     await hf.work();

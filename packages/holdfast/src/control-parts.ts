@@ -74,8 +74,11 @@ export function createControl(
     ...{ ready, host: engine.host, ledgerHome: ledgerWriter.home },
     store: async () => counting?.store(),
   });
+  const failures = new Failures(async () => (await ledgerReady(), engine.host), host);
+  const hasFailed = async (fingerprint: string) =>
+    hasLedger && (await failures.count({ fingerprint })) > 0;
   return {
-    ...{ alerts, schedules, gates, locks, operations, workers, stats, shards },
+    ...{ alerts, schedules, gates, locks, operations, workers, stats, shards, failures },
     why: (id: string) =>
       whyNot(
         {
@@ -85,8 +88,7 @@ export function createControl(
         id,
       ),
     queues: new Queues(host, overflows, shards),
-    deadLetters: new DeadLetters(host, { ...checked, operations }),
+    deadLetters: new DeadLetters(host, { ...checked, operations, hasFailed }),
     records: new AppRecords(async () => (refuseInOpenTransaction(), await host()).records),
-    failures: new Failures(async () => (await ledgerReady(), engine.host), host),
   };
 }

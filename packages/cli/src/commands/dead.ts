@@ -210,10 +210,9 @@ async function mustBeFault(
   hf: Awaited<ReturnType<Cli["open"]>>,
   fingerprint: string,
 ): Promise<void> {
-  const { jobs } = await hf.deadLetters.list({ fingerprint, limit: 1 });
-  if (jobs.length > 0) return;
+  if (await hf.deadLetters.isKnown(fingerprint)) return;
   throw new CliError(
     ExitCode.notFound,
-    `no dead job has the fingerprint ${clean(fingerprint)}: holdfast dead groups lists them`,
+    `no fault has the fingerprint ${clean(fingerprint)}: holdfast dead groups lists them`,
   );
 }

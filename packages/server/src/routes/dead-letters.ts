@@ -241,8 +241,7 @@ export const deadLetterRoutes = [
 /** A decision about a fault that nobody has would be kept, and never be seen. */
 async function faultOf(hf: Call["hf"], params: Call["params"]): Promise<string> {
   const { fingerprint = "" } = params;
-  const { jobs } = await hf.deadLetters.list({ fingerprint, limit: 1 });
-  if (jobs.length === 0) throw notFound("dead job with this fingerprint");
+  if (!(await hf.deadLetters.isKnown(fingerprint))) throw notFound("fault with this fingerprint");
   return fingerprint;
 }
 

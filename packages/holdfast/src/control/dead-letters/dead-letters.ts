@@ -90,19 +90,26 @@ export interface IgnoreOptions extends DecisionOptions {
 
 export interface DeadPlanOptions extends DeadFilter, ChoiceOptions {}
 
+interface DeadLettersOptions {
+  readonly operations: Operations;
+  readonly appVersion: string | null;
+  /** Is such a failure in the ledger? */
+  readonly hasFailed: (fingerprint: string) => Promise<boolean>;
+}
+
 export class DeadLetters {
   readonly #host: () => Promise<ExtensionHost>;
   readonly #operations: Operations;
   /** Plans that have a name. */
   readonly presets: Presets;
   readonly #appVersion: string | null;
+  readonly #hasFailed: (fingerprint: string) => Promise<boolean>;
 
-  constructor(
-    host: () => Promise<ExtensionHost>,
-    { operations, appVersion }: { operations: Operations; appVersion: string | null },
-  ) {
+  constructor(host: () => Promise<ExtensionHost>, options: DeadLettersOptions) {
+    const { operations, appVersion, hasFailed } = options;
     this.#host = host;
     this.#operations = operations;
+    this.#hasFailed = hasFailed;
     this.presets = new Presets(host, (options) => this.plan(options));
     this.#appVersion = appVersion;
   }
@@ -174,6 +181,17 @@ export class DeadLetters {
       { action: "retry", filter: { ...storeFilter, ...text }, isMeant },
       { strategy, limit, perCategory, seed },
     );
+  }
+
+  /**
+   * Has anything been seen of this fault: a dead job, a failure in the ledger, or a decision about it? Where
+   * a person gives the name, a slip would else be decided about, and never be seen.
+   */
+  async isKnown(fingerprint: string): Promise<boolean> {
+    const { jobs, nextCursor } = await this.list({ fingerprint, limit: 1 });
+    if (jobs.length > 0 || nextCursor !== null) return true;
+    const [mark] = await readMarks(await this.#host(), [fingerprint]);
+    return mark !== null || this.#hasFailed(fingerprint);
   }
 
   /** Shown again only if it comes back. */
