@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Crowd } from "./crowd.ts";
 
 const ALL = { tried: 10, got: 10 };
@@ -31,6 +31,19 @@ describe("callers in front of one line", () => {
     const reads = crowd.leaves("mail", 20) / 20;
     for (let call = 0; call < reads; call += 1) crowd.claimed("mail", ALL);
     expect(crowd.leaves("mail", 20)).toBe(0);
+  });
+
+  it("whoever has met nobody for a second begins with the first job, however few its calls", () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    try {
+      const crowd = new Crowd();
+      do crowd.claimed("mail", SOME);
+      while (crowd.leaves("mail", 20) === 0);
+      vi.advanceTimersByTime(1_001);
+      expect(crowd.leaves("mail", 20)).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("whoever finds nothing behind what was left begins with the first job", () => {

@@ -2,20 +2,23 @@
  * Calls that read the same first documents of a line claim the same jobs, and all but one of them have read
  * for nothing. So whoever came too late leaves some documents to the others the next time: a random number,
  * of the more the more often that happens. Whoever gets what was read steps back towards the first job, and
- * alone in front of a line one always begins there.
+ * whoever has met nobody for a second begins there.
  */
 const WIDEST = 16;
 /** Slower than the steps back: who is among others will be so for a while. */
 const NARROWING = 0.25;
+/** Where one has met nobody for so long one is alone. */
+const OVER_AFTER_MS = 1_000;
 
 interface Place {
   /** How many times what a call reads is left to others. */
   readonly steps: number;
   /** Up to how many steps somebody who came too late would take. */
   readonly width: number;
+  readonly at: number;
 }
 
-const FIRST: Place = { steps: 0, width: 0 };
+const FIRST: Place = { steps: 0, width: 0, at: Infinity };
 
 export class Crowd {
   /** By queue. */
@@ -28,13 +31,14 @@ export class Crowd {
 
   /** Of what was claimed, so much was not somebody else's already. */
   claimed(queue: string, { tried, got }: { readonly tried: number; readonly got: number }): void {
-    const { steps, width } = this.#placeAt(queue);
+    const { steps, width, at } = this.#placeAt(queue);
     if (got < tried) {
       const wider = Math.min(WIDEST, 2 * width + 1);
-      this.#places.set(queue, { steps: Math.floor(Math.random() * (wider + 1)), width: wider });
+      const some = Math.floor(Math.random() * (wider + 1));
+      this.#places.set(queue, { steps: some, width: wider, at: performance.now() });
       return;
     }
-    const place = { steps: Math.max(0, steps - 1), width: Math.max(0, width - NARROWING) };
+    const place = { steps: Math.max(0, steps - 1), width: Math.max(0, width - NARROWING), at };
     if (place.steps + place.width > 0) this.#places.set(queue, place);
     else this.#places.delete(queue);
   }
@@ -45,6 +49,9 @@ export class Crowd {
   }
 
   #placeAt(queue: string): Place {
-    return this.#places.get(queue) ?? FIRST;
+    const place = this.#places.get(queue) ?? FIRST;
+    if (place.at + OVER_AFTER_MS > performance.now()) return place;
+    this.#places.delete(queue);
+    return FIRST;
   }
 }

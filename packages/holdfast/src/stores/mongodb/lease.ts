@@ -216,7 +216,9 @@ export class Leases {
     const most = isAllCapped ? Math.min(atMost, call.cappedLeft) : atMost;
     if (most <= 0) return 0;
     return withQueueLock(db, queue._id, (lock) =>
-      this.#takeTurns(db, call, { queue, atMost: most, lock }),
+      heldUntil(lock.queue.holds, call.now) === null
+        ? this.#takeTurns(db, call, { queue: lock.queue, atMost: most, lock })
+        : Promise.resolve(0),
     );
   }
 
@@ -260,7 +262,7 @@ export class Leases {
       }
       barrenFrom = null;
       call.dry.set(queue._id, false);
-      const found = seenBy(seen, plan) ?? (await this.#candidates(db, call, { queue, plan }));
+      const found = seenBy(seen, plan) ?? (await this.#candidates(db, call, { queue, plan, lock }));
       if (found.length === 0) {
         this.#crowd.isOver(queue._id);
         if (++collisions > MOST_COLLISIONS) break;
@@ -276,7 +278,8 @@ export class Leases {
       const refused = this.#refused;
       const how = { queue: queue._id, worker, leaseMs, now, refused, onTaken };
       const { jobs: own, failure } = await claim(db, fitting, how);
-      this.#crowd.claimed(queue._id, { tried: fitting.length, got: own.length });
+      const got = { tried: fitting.length, got: own.length };
+      if (lock === null) this.#crowd.claimed(queue._id, got);
       const isOurs = lock === null || (await lock.isOurs());
       if (isOurs) call.take(own);
       else await unclaim(db, own);
@@ -305,11 +308,13 @@ export class Leases {
   async #candidates(
     db: Database,
     { bytesLeft: bytes }: LeaseCall,
-    { queue, plan }: { readonly queue: QueueDocument; readonly plan: LinesPlan },
+    { queue, plan, lock }: Pick<Turns, "queue" | "lock"> & { readonly plan: LinesPlan },
   ): Promise<readonly JobDocument[]> {
     const perDocument = this.#perDocumentOf(queue._id);
     const jobs = plan.quotas[0]?.jobs ?? 0;
-    const leaves = this.#crowd.leaves(queue._id, documentsFor(jobs, perDocument));
+    // Under the lock nobody else reads them.
+    const leaves =
+      lock === null ? this.#crowd.leaves(queue._id, documentsFor(jobs, perDocument)) : 0;
     const reach = { perDocument, bytes, leaves };
     return interleave(await candidates(db, queue._id, { quotas: plan.quotas, reach }));
   }

@@ -10,11 +10,14 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { LIGHTLY, type Database } from "./database.ts";
+import type { QueueDocument } from "./schema.ts";
 
 const LOCKED_FOR_MS = 5_000;
 const TRY_AGAIN_MS = 4;
 
 export interface QueueLock {
+  /** As it is since the lock was had: while one waited for it, much may have changed. */
+  readonly queue: QueueDocument;
   /** Has nobody else had it since? */
   isOurs(): Promise<boolean>;
 }
@@ -25,13 +28,13 @@ export async function withQueueLock<T>(
   work: (lock: QueueLock) => Promise<T>,
 ): Promise<T> {
   const by = randomUUID();
-  await acquire(db, queue, by);
+  const locked = await acquire(db, queue, by);
   const isOurs = async (): Promise<boolean> => {
     const filter = { _id: queue, "lock.by": by };
     return (await db.find("queues", filter, { projection: { _id: 1 } })).length === 1;
   };
   try {
-    return await work({ isOurs });
+    return await work({ queue: locked, isOurs });
   } finally {
     const released = db
       .collection("queues")
@@ -41,15 +44,15 @@ export async function withQueueLock<T>(
   }
 }
 
-async function acquire(db: Database, queue: string, by: string): Promise<void> {
+async function acquire(db: Database, queue: string, by: string): Promise<QueueDocument> {
   const lateAt = performance.now() + db.options.deadlineMs;
   while (performance.now() < lateAt) {
     const now = await db.now();
     const isFree = { $or: [{ lock: { $exists: false } }, { "lock.until": { $lte: now } }] };
     const lock = { by, until: now + LOCKED_FOR_MS };
-    const options = { ...LIGHTLY, projection: { _id: 1 } };
     const filter = { _id: queue, ...isFree };
-    if ((await db.findOneAndUpdate("queues", filter, { $set: { lock } }, options)) !== null) return;
+    const locked = await db.findOneAndUpdate("queues", filter, { $set: { lock } }, LIGHTLY);
+    if (locked !== null) return locked as unknown as QueueDocument;
     await sleep(1 + Math.random() * TRY_AGAIN_MS);
   }
   const message = `too many callers lease from the capped queue ${queue}: try again`;

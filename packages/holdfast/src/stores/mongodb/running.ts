@@ -23,7 +23,7 @@ export async function runningIn(
     db.find<Pack>(
       "jobs",
       { leased: queue, group: null },
-      { projection: { "pack.group": 1, ends: 1, status: 1, finishedAt: 1 }, ...how },
+      { projection: { "pack.group": 1, ends: 1, status: 1, finishedAt: 1, stays: 1 }, ...how },
     ),
   ]);
   const running = new Map<string, number>();
@@ -34,6 +34,8 @@ export async function runningIn(
   const isWanted = groups === undefined ? null : new Set(groups);
   for (const one of packs) {
     for (const [index, group] of (one.pack.group ?? []).entries()) {
+      // The others have documents of their own by now.
+      if (one.stays?.includes(index) === false) continue;
       if (endOf(one, index) !== null || isWanted?.has(group) === false) continue;
       add(group, 1);
     }

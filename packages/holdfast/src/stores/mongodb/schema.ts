@@ -155,6 +155,8 @@ export interface Pack
   readonly results?: Readonly<Record<string, Pick<JobDocument, "result" | "resultDropped">>>;
   /** It is being taken apart and changes no more. When somebody else should see to it. */
   readonly out?: number;
+  /** Then it stands for these alone, by their place; absent: for all. */
+  readonly stays?: readonly number[];
 }
 
 /** Jobs that wait next to each other in one line. */

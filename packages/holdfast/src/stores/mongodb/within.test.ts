@@ -9,8 +9,8 @@ import { Died, intercepted } from "../../../../../test/servers/mongodb-world.ts"
 import { NotInTransactionError } from "../../core/errors.ts";
 import type { Store, WithinTransaction } from "../../core/store.ts";
 import { Holdfast } from "../../index.ts";
-import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
-import { insertSome, key, newJob, QUEUE } from "../../testing/conformance/new-job.ts";
+import { countsOf, jobOf, lineOf } from "../../testing/conformance/looking.ts";
+import { insertAll, insertSome, key, newJob, QUEUE } from "../../testing/conformance/new-job.ts";
 import { die, leaseRef, settlement, succeed } from "../../testing/conformance/settling.ts";
 import { takeExactly } from "../../testing/conformance/take.ts";
 import { LONG_MS } from "../../testing/conformance/times.ts";
@@ -99,6 +99,20 @@ describe("a caller's transaction that stays open", () => {
     const answers = await store.settle(leased.map((job) => settlement(job, back)));
     expect(answers).toEqual(["busy", ...Array<string>(count - 1).fill("settled")]);
     expect((await countsOf(store)).ready).toBe(count - 1);
+  });
+
+  it("keeps no other line full whose job shared a document with its own", async () => {
+    const limits = { queue: QUEUE, group: null, maxActivePerGroup: 1 };
+    await store.limit([limits]);
+    await insertAll(store, [newJob({ group: "a" }), newJob({ group: "b" })]);
+    const [mine, other] = await takeExactly(store, 2);
+    assert.ok(mine && other);
+    await inside.settle([settlement(mine, succeed())]);
+    const back = { kind: "release", afterMs: 0 } as const;
+    expect(await store.settle([settlement(other, back)])).toEqual(["settled"]);
+    await vi.waitFor(async () => expect((await lineOf(store, other.group)).active).toBe(0));
+    expect((await lineOf(store, mine.group)).active).toBe(1);
+    expect((await takeExactly(store, 1)).map(({ id }) => id)).toEqual([other.id]);
   });
 
   it("keeps no plain settle of other jobs from being done", async () => {

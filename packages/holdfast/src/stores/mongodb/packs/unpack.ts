@@ -122,9 +122,10 @@ function reduced(
   }: { readonly locked: ReadonlySet<string>; readonly now: number; readonly db: Database },
 ): Document {
   const filter = { _id, pack: { $exists: true } };
-  const left = ids.filter((id) => locked.has(id)).length;
+  const stays = [...ids.keys()].filter((index) => locked.has(ids[index] as string));
+  const left = stays.length;
   // It counts for those that are not there yet.
-  const rest = { n: left, left, out: now + UNDONE_AFTER_MS };
+  const rest = { n: left, left, stays, out: now + UNDONE_AFTER_MS };
   if (left > 0) return { updateOne: { filter, update: { $set: rest } } };
   const stub: Stub = { _id, v: randomUUID(), ids, out: now + db.remembersMs };
   return { replaceOne: { filter, replacement: stub } };
