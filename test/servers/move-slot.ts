@@ -1,9 +1,12 @@
 /** Moving a slot of a Redis cluster to another node, as `redis-cli --cluster reshard` does it. */
+import { setTimeout } from "node:timers/promises";
 import { Redis } from "ioredis";
 import type { OwnRedis } from "./redis.ts";
 
 /** In one step of the move: what a busy node gets done between two other commands. */
 const KEYS_AT_A_TIME = 3;
+/** Until the nodes have told each other of a move; with their pauses ten seconds. */
+const MOST_TRIES = 200;
 
 export interface SlotMove {
   /** Of a key in it. */
@@ -18,13 +21,11 @@ export interface SlotMove {
 export async function moveSlot({ slotOf, to, nodes, onStep }: SlotMove): Promise<void> {
   const clients = nodes.map(({ port }) => ({ port, client: new Redis(port) }));
   try {
-    const [any] = clients;
     const target = clients.find(({ port }) => port === to.port);
-    if (any === undefined || target === undefined) throw new Error("the target is not a node");
-    const slot = await any.client.cluster("KEYSLOT", slotOf);
-    const owner = await ownerOf(any.client, slot);
-    const source = clients.find(({ port }) => port === owner);
-    if (source === undefined || source === target) return;
+    if (target === undefined) throw new Error("the target is not a node");
+    const slot = await target.client.cluster("KEYSLOT", slotOf);
+    const source = await ownerAmong(clients, slot);
+    if (source === target) return;
     const targetId = await target.client.cluster("MYID");
     await target.client.cluster("SETSLOT", slot, "IMPORTING", await source.client.cluster("MYID"));
     await source.client.cluster("SETSLOT", slot, "MIGRATING", targetId);
@@ -41,8 +42,23 @@ export async function moveSlot({ slotOf, to, nodes, onStep }: SlotMove): Promise
   }
 }
 
-async function ownerOf(client: Redis, slot: number): Promise<number> {
-  const ranges = await client.cluster("SLOTS");
-  const range = ranges.find(([from, last]) => from <= slot && slot <= last);
-  return range?.[2]?.[1] ?? 0;
+interface Node {
+  readonly port: number;
+  readonly client: Redis;
+}
+
+/** Whoever says so of himself: what the others have heard may be from before the last move. */
+async function ownerAmong(nodes: readonly Node[], slot: number): Promise<Node> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const owners: Node[] = [];
+    for (const node of nodes) {
+      const ranges = await node.client.cluster("SLOTS");
+      const range = ranges.find(([from, last]) => from <= slot && slot <= last);
+      if (range?.[2]?.[1] === node.port) owners.push(node);
+    }
+    const [owner] = owners;
+    if (owner !== undefined && owners.length === 1) return owner;
+    await setTimeout(50);
+  }
+  throw new Error(`the nodes do not agree who has slot ${slot}`);
 }
