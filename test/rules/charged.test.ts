@@ -5,8 +5,10 @@ import {
   StoreUnavailableError,
   type Store,
 } from "../../packages/holdfast/src/index.ts";
+import type { Wakeup } from "../../packages/holdfast/src/core/store.ts";
 import { adoptedJob } from "../../packages/holdfast/src/testing/conformance/new-job.ts";
 import { outage } from "./outage.ts";
+import { heard } from "./wakeup-links.ts";
 import { openWorld, signal, STORES, type World } from "./world.ts";
 
 describe.each(STORES)("what a job is charged for on %s", (name) => {
@@ -49,6 +51,27 @@ describe.each(STORES)("what a job is charged for on %s", (name) => {
       expect(await hf.job(id)).toMatchObject({ status: "succeeded", attempts: 1, crashes: 0 });
     }
     expect(runs).toBe(3);
+  });
+
+  it("a job whose lease was not heard of goes back at once, also where other workers look for work", async () => {
+    for (const workers of [2, 5]) {
+      const wakes: ((wakeup: Wakeup) => void)[] = [];
+      const { link, state } = losing(1);
+      const { hf } = world.process({ link: (store) => heard(link(store), wakes) });
+      hf.define({ type: "pay", retry: { maxAttempts: 1 }, run: () => {} });
+      for (let n = 0; n < workers; n += 1) await hf.work({ queues: ["default"], leaseMs: 3_000 });
+      await world.advance(20_000);
+      const { id } = await hf.enqueue("pay", null, { queue: "default" });
+      // The others ask after the first has lost its reply, and find nothing.
+      for (const wake of wakes) {
+        wake({ queues: ["default"], finished: [] });
+        await world.advance(10);
+      }
+      await world.advance(1_000);
+      expect(state.lostJobs).toBe(1);
+      expect(await hf.job(id)).toMatchObject({ status: "succeeded", attempts: 1, crashes: 0 });
+      await hf.close();
+    }
   });
 
   it("what a worker runs stays its own while it disowns what it never heard of", async () => {

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WorkerNotFoundError, type Store } from "../../packages/holdfast/src/index.ts";
 import type { Wakeup } from "../../packages/holdfast/src/core/store.ts";
+import { crossing, heard } from "./wakeup-links.ts";
 import { openWorld, signal, STORES, type World } from "./world.ts";
 
 describe.each(STORES)("a fleet on %s", (name) => {
@@ -157,6 +158,25 @@ describe.each(STORES)("a fleet on %s", (name) => {
     }
   });
 
+  it("a delayed job starts when it is due, however far the polls have stretched", async () => {
+    for (const workers of [1, 5]) {
+      const { hf } = world.process({ link: crossing });
+      let startedAt = 0;
+      hf.handle("work", () => void (startedAt = world.time.now));
+      for (let n = 0; n < workers; n += 1) await hf.work({ queues: ["default"] });
+      for (let round = 0; round < 14; round += 1) {
+        const delayMs = 700 + 400 * round;
+        await world.advance(20_000 + 730 * round);
+        const dueAt = world.time.now + delayMs;
+        await hf.enqueue("work", null, { queue: "default", delayMs });
+        await world.advance(delayMs + 5_500);
+        expect(startedAt - dueAt, `${delayMs} ms, ${workers} workers`).toBeGreaterThanOrEqual(0);
+        expect(startedAt - dueAt, `${delayMs} ms, ${workers} workers`).toBeLessThan(200);
+      }
+      await hf.close();
+    }
+  });
+
   it("few of many workers ask for a job that one of them will have", async () => {
     const wakes: ((wakeup: Wakeup) => void)[] = [];
     const { link, calls } = counted();
@@ -212,28 +232,3 @@ describe.each(STORES)("a fleet on %s", (name) => {
     stuck.reach();
   });
 });
-
-/** A store whose wakeups cross processes, as far as it says. */
-function crossing(store: Store): Store {
-  return new Proxy(store, {
-    get(target, verb) {
-      const member: unknown = Reflect.get(target, verb);
-      if (verb !== "info") return member;
-      return () => ({ ...target.info(), wakeups: "processes" });
-    },
-  });
-}
-
-/** A store whose wakeups are ours to send. */
-function heard(store: Store, wakes: ((wakeup: Wakeup) => void)[]): Store {
-  return new Proxy(crossing(store), {
-    get(target, verb) {
-      const member: unknown = Reflect.get(target, verb);
-      if (verb !== "onWakeup") return member;
-      return (listener: (wakeup: Wakeup) => void) => {
-        wakes.push(listener);
-        return () => void wakes.splice(wakes.indexOf(listener), 1);
-      };
-    },
-  });
-}

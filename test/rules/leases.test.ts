@@ -246,6 +246,27 @@ describe.each(STORES)("leases on %s", (name) => {
     await world.until(() => order.length === 505);
     expect(order.lastIndexOf("quiet")).toBeLessThan(100);
   });
+
+  it("several queues under caps take fair turns too, by their weights", async () => {
+    const { hf } = world.process();
+    const order: string[] = [];
+    for (const queue of ["busy", "quiet"]) {
+      await hf.limit(queue, { maxActivePerGroup: 1_000 });
+      hf.define({ type: `${queue}.job`, queue, run: (job) => void order.push(job.queue) });
+    }
+    await hf.enqueueAll(Array.from({ length: 600 }, () => ({ type: "busy.job", payload: null })));
+    await hf.enqueueAll(Array.from({ length: 100 }, () => ({ type: "quiet.job", payload: null })));
+    await hf.work({
+      queues: { busy: 3, quiet: 1 },
+      concurrency: 4,
+    });
+    await world.until(() => order.length === 700);
+    const quiet = order.slice(0, 400).filter((queue) => queue === "quiet").length;
+    expect(quiet).toBeGreaterThan(80);
+    expect(quiet).toBeLessThanOrEqual(100);
+    // One in four, all the way.
+    expect(order.indexOf("quiet")).toBeLessThan(40);
+  });
 });
 
 /** Time passes for the store alone: no timer of any process fires. */

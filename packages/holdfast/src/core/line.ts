@@ -71,9 +71,11 @@ export const COUNTED_TO = 10_000;
 /** A queue without jobs and settings is forgotten this long after its last use. */
 export const QUEUE_REMEMBERED_MS = 3_600_000;
 
+/** How far the poll of a worker stretches while nothing is found, if it does not poll more seldom anyway. */
+export const LONGEST_POLL_MS = 5_000;
+
 /**
  * A job due within this time wakes the workers of its queue when it is stored: they find nothing yet,
- * but `lease` tells them when to come back. Workers poll at least this often, so a later one is found
- * by itself.
+ * but `lease` tells them when to come back. A later one is found by a poll before it is due.
  */
-export const WAKE_AHEAD_MS = 1_000;
+export const WAKE_AHEAD_MS = LONGEST_POLL_MS;

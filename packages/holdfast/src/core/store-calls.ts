@@ -48,7 +48,10 @@ export interface LeaseRequest {
    * bound. What is left behind for it is ready work: `nextInMs` is 0.
    */
   readonly maxBytes?: number;
-  /** At most `limit` of each; shares by `weight`, default 1. */
+  /**
+   * At most `limit` of each; shares by `weight`, default 1. What `cappedLimit` allows is not shared out: it goes
+   * to them in this order.
+   */
   readonly queues: readonly {
     readonly queue: string;
     readonly limit: number;

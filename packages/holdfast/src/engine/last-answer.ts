@@ -12,9 +12,11 @@ export class LastAnswer {
     this.#runtime = runtime;
   }
 
-  answered(): void {
-    this.#lastAt = this.#runtime.wallClock();
-    this.#lastMonotonic = this.#runtime.monotonic();
+  /** `at`: by the steady clock, if it is a while ago. */
+  answered(at = this.#runtime.monotonic()): void {
+    if (at < this.#lastMonotonic) return;
+    this.#lastAt = this.#runtime.wallClock() - (this.#runtime.monotonic() - at);
+    this.#lastMonotonic = at;
     this.#isAway = false;
   }
 

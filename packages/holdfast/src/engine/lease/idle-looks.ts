@@ -17,6 +17,11 @@ export class IdleLooks {
     this.#looks.set(keyOf(queues), look);
   }
 
+  /** One of those that take them has stopped; others look again. */
+  forget(queues: Iterable<string>): void {
+    this.#looks.delete(keyOf(queues));
+  }
+
   /** The last one since then. */
   since(at: number, queues: Iterable<string>): Look | null {
     const look = this.#looks.get(keyOf(queues));

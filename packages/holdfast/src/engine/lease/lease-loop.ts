@@ -16,6 +16,7 @@
  * worker stands, the longer it waits, and forgets it if it hears that jobs finish.
  */
 import { StoreUnavailableError } from "../../core/errors.ts";
+import { LONGEST_POLL_MS } from "../../core/line.ts";
 import type { LeasedJob, LeaseReply, LeaseRef, LeaseRequest, Wakeup } from "../../core/store.ts";
 import type { Extensions } from "../extensions.ts";
 import { LastAnswer } from "../last-answer.ts";
@@ -25,12 +26,11 @@ import { sleep, type Runtime, type Timer } from "../runtime.ts";
 import type { WatchedStore } from "../watched-store.ts";
 import type { Fleet } from "./fleet.ts";
 import type { IdleLooks } from "./idle-looks.ts";
+import { QueueTurns } from "./queue-turns.ts";
 import type { WorkSettings } from "./work-options.ts";
 
 /** Ready work that could not be had (others were quicker): look again soon, but do not spin. */
 const CROWDED_MS = 10;
-/** How far the poll stretches while nothing is found. */
-const LONGEST_POLL_MS = 5_000;
 /** A worker that is this late in the order of a lot waits so long; further back twice as long each. */
 const FIRST_IN_RESERVE_MS = 30;
 /** How long a stop waits for what must still be disowned. */
@@ -73,6 +73,7 @@ export class LeaseLoop {
   /** The last answered request for jobs. */
   readonly lastAnswer: LastAnswer;
   #phase: "working" | "quiet" | "stopped" = "working";
+  readonly #turns = new QueueTurns();
   #asking: Promise<void> | null = null;
   #askAgain = false;
   #failures = 0;
@@ -121,6 +122,7 @@ export class LeaseLoop {
   async stop(): Promise<void> {
     this.#phase = "stopped";
     this.#sleep();
+    this.#options.idleLooks.forget(this.#options.settings.queues.keys());
     await this.#asking;
     await this.#lastWords();
   }
@@ -184,6 +186,7 @@ export class LeaseLoop {
     const { runtime, logger } = this.#options;
     let waitMs: number;
     this.#askedAt = runtime.monotonic();
+    const tell = this.#teller();
     try {
       if (this.#disowned) await this.#disown();
       const reply = await this.#lease(wanted);
@@ -191,7 +194,7 @@ export class LeaseLoop {
       this.lastAnswer.answered();
       this.#asking = null;
       waitMs = this.#waitMs(reply);
-      this.#tell(reply);
+      tell(reply);
     } catch (error) {
       this.#asking = null;
       this.#failures += 1;
@@ -210,8 +213,10 @@ export class LeaseLoop {
     const { watched, runtime, settings, extensions, logger, accept } = this.#options;
     const shares = [...settings.queues].map(([queue, weight]) => ({ queue, limit, weight }));
     const admitted = extensions.hasAdmission ? await extensions.admit(shares) : null;
-    const queues = admitted?.queues ?? shares;
-    if (queues.length === 0) return { jobs: [], nextInMs: admitted?.nextInMs ?? null };
+    const admissible = admitted?.queues ?? shares;
+    if (admissible.length === 0) return { jobs: [], nextInMs: admitted?.nextInMs ?? null };
+    const isScarce = cappedLimit < limit && admissible.length > 1;
+    const queues = isScarce ? this.#turns.inTurn(admissible) : admissible;
     const worker = this.#name;
     const request: LeaseRequest = {
       ...{ worker, leaseMs: settings.leaseMs, limit, cappedLimit, maxBytes: bytes, queues },
@@ -222,6 +227,7 @@ export class LeaseLoop {
       const { unsure = [] } = reply;
       if (unsure.length > 0) this.#rename(unsure);
       admitted?.leased(reply.jobs, unsure);
+      if (isScarce) this.#turns.got(queues, reply.jobs);
       const count = reply.jobs.length;
       if (count > 0) logger.debug("leased", { event: "lease", worker, count });
       accept({ jobs: reply.jobs, worker, sentAt });
@@ -284,20 +290,28 @@ export class LeaseLoop {
     return Math.min(stretchedMs, longestMs) * (0.75 + runtime.random() / 4);
   }
 
-  /** What a worker finds that may take whatever there is, others would find too. */
-  #tell({ jobs, nextInMs, unsure = [] }: LeaseReply): void {
+  /** Of a call that may take whatever there is: what it finds, others would find too. */
+  #teller(): (reply: LeaseReply) => void {
     const { idleLooks, settings, extensions, runtime } = this.#options;
-    const isForAll = this.#askedForAll && !extensions.hasAdmission && unsure.length === 0;
-    if (!isForAll || jobs.length > 0 || nextInMs === 0) return;
-    const nextAt = nextInMs === null ? Infinity : runtime.monotonic() + nextInMs;
-    idleLooks.foundNothing(settings.queues.keys(), { at: this.#askedAt, nextAt });
+    // As they are when it is asked: both may change until the answer.
+    const isForAll = this.#askedForAll && !extensions.hasAdmission;
+    const queues = [...settings.queues.keys()];
+    const at = this.#askedAt;
+    return ({ jobs, nextInMs, unsure = [] }) => {
+      if (!isForAll || unsure.length > 0 || jobs.length > 0 || nextInMs === 0) return;
+      const nextAt = nextInMs === null ? Infinity : runtime.monotonic() + nextInMs;
+      idleLooks.foundNothing(queues, { at, nextAt });
+    };
   }
 
   /** How long it may still rest because another one has looked since this one did. */
   #restMs(): number {
+    // Nobody else can say what became of its own last call.
+    if (this.#failures > 0 || this.#disowned) return 0;
     const { idleLooks, settings, runtime } = this.#options;
     const look = idleLooks.since(this.#askedAt, settings.queues.keys());
     if (look === null) return 0;
+    this.lastAnswer.answered(look.at);
     return Math.min(look.at + this.#pollInMs(), look.nextAt) - runtime.monotonic();
   }
 
@@ -327,9 +341,8 @@ export class LeaseLoop {
       // Over, whether it can ask now or not: a timer that is kept would keep a free slot from asking.
       this.#cancelTimer();
       const restMs = this.#restMs();
-      if (restMs <= 0) return void this.#ask();
-      this.lastAnswer.answered();
-      this.#askIn(restMs);
+      if (restMs > 0) this.#askIn(restMs);
+      else void this.#ask();
     });
   }
 

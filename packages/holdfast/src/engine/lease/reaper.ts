@@ -9,8 +9,8 @@ import type { WatchedStore } from "../watched-store.ts";
 import type { Fleet } from "./fleet.ts";
 
 const REAP_EVERY_MS = 1_500;
-/** Where other processes do it too. */
-const SHARED_REAP_EVERY_MS = 2_000;
+/** Where other processes do it too: several, because a dead one is on record for a while. */
+const SHARED_REAP_EVERY_MS = 1_750;
 const REAP_STEP = 200;
 
 export interface ReaperOptions {
@@ -21,7 +21,7 @@ export interface ReaperOptions {
 }
 
 export function reaper({ watched, runtime, events, fleet }: ReaperOptions): Chore {
-  const usualMs = () => (fleet.processes.length > 1 ? SHARED_REAP_EVERY_MS : REAP_EVERY_MS);
+  const usualMs = () => (fleet.processes.length > 2 ? SHARED_REAP_EVERY_MS : REAP_EVERY_MS);
   const everyMs = () => Math.min(usualMs(), fleet.shortestOwnLeaseMs / 5);
   const hasSeveralServers = () => watched.store.info().hasSeveralServers === true;
   /** When each of several servers had answered: what one of them says is no word on the others. */

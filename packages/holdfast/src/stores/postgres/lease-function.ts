@@ -122,7 +122,8 @@ ${LEASE_ONE_LINE}
   v_held_until := array_fill(0::bigint, ARRAY[v_count]);
   v_is_more := array_fill(false, ARRAY[v_count]);
   v_is_unseen := array_fill(false, ARRAY[v_count]);
-  FOR i IN 1..v_count LOOP
+  -- In the order of locks.
+  FOR i IN SELECT u.n FROM unnest(p_q) WITH ORDINALITY AS u (q, n) ORDER BY u.q LOOP
     SELECT * INTO v_queue FROM holdfast.queue x WHERE x.q = p_q[i];
     v_held_until[i] := coalesce(v_queue.held_until, 0);
     CONTINUE WHEN v_held_until[i] > v_now;

@@ -152,7 +152,7 @@ interface End {
   readonly began: readonly (string | null)[];
 }
 
-/** In the order of their numbers: that is the order of locks. */
+/** As they are asked for: where there is less than all want, the first come first. */
 async function demandsOf(request: LeaseRequest, queues: QueueBook): Promise<QueueDemand[]> {
   const wanted = request.queues.filter(({ limit }) => limit > 0);
   const numbers = await queues.findAll(wanted.map(({ queue }) => queue));
@@ -161,7 +161,7 @@ async function demandsOf(request: LeaseRequest, queues: QueueBook): Promise<Queu
     const q = numbers.get(name);
     if (q !== undefined) demands.set(q, { q, name, limit, weight });
   }
-  return [...demands.values()].sort((a, b) => a.q - b.q);
+  return [...demands.values()];
 }
 
 /** Null: none. */

@@ -208,6 +208,27 @@ export const limit = chapter("limit", {
     await takeExactly(store, 2, { queue: "whole" });
   },
 
+  "of a bound for capped lines that is not enough for all, the queue asked first has its share":
+    async ({ store }) => {
+      const names = ["one", "two", "three"];
+      for (const queue of names) {
+        await store.limit([{ queue, group: null, maxActivePerGroup: 100 }]);
+        await insertSome(store, 20, { queue });
+      }
+      for (let round = 0; round < 6; round++) {
+        const queues = [...names.slice(round % 3), ...names.slice(0, round % 3)];
+        if (round > 2) queues.reverse();
+        let jobs: readonly LeasedJob[] = [];
+        for (let tries = 0; tries < 5 && jobs.length === 0; tries++) {
+          ({ jobs } = await store.lease(leaseRequest(9, { queues, cappedLimit: 1 })));
+        }
+        assert.deepEqual(
+          jobs.map(({ queue }) => queue),
+          queues.slice(0, 1),
+        );
+      }
+    },
+
   "a full line does not hide the others": async ({ store }) => {
     await store.limit([{ queue: QUEUE, group: "full", maxActive: 1 }]);
     await insertSome(store, 300, { group: "full" });

@@ -3,6 +3,7 @@
  * job ready or ends one reaches those who listen: a channel that is broken would make every worker poll.
  */
 import assert from "node:assert/strict";
+import { LONGEST_POLL_MS } from "../../core/line.ts";
 import type { Store, Wakeup } from "../../core/store.ts";
 import { insertOne, insertSome, QUEUE } from "./new-job.ts";
 import type { Given } from "./scenario.ts";
@@ -116,6 +117,16 @@ export const wakeup = chapter("wakeup", {
     await store.cancel({ ids: [{ id: job.id }] }, NOBODY);
     const revival = { delayMs: 0, runAt: null, attempts: 1 };
     await queueWokenBy(store, () => store.revive({ ids: [{ id: job.id }] }, revival, NOBODY));
+  },
+
+  "a job that is due before an idle worker polls again wakes those who listen": async ({
+    store,
+  }) => {
+    const delayMs = LONGEST_POLL_MS - 500;
+    await queueWokenBy(store, () => insertOne(store, { delayMs }));
+    await insertOne(store);
+    const leased = await takeOne(store);
+    await queueWokenBy(store, () => settle(store, leased, retry(delayMs)));
   },
 
   "a delayed job that is to run now wakes those who listen": async ({ store }) => {

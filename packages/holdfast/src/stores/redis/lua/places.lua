@@ -31,7 +31,8 @@ local function place(q, group, priority, run_at, member)
   else
     redis.call('ZADD', q.d, run_at, member)
   end
-  if run_at <= now + 1000 then q.wakes = true end
+  -- `WAKE_AHEAD_MS` of `core/line.ts`
+  if run_at <= now + 5000 then q.wakes = true end
 end
 
 -- `rt` has the queued jobs with attempts behind them, by their running number. Others pay nothing for it.
