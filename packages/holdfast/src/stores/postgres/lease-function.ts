@@ -75,6 +75,8 @@ DECLARE
   v_of_capped integer := p_capped;
   v_queue holdfast.queue;
   v_want integer;
+  v_spare integer;
+  v_hungry integer;
   v_walks integer;
   v_rest integer;
   v_lines record;
@@ -154,14 +156,24 @@ ${TEND_RING}
 
 ${LOOK_FOR_LARGE}
 
-  -- First everybody's share, then what others have left.
-  FOR v_round IN 1..2 LOOP
+  -- First everybody's share, then a part of what others have left, then what is left of that.
+  FOR v_round IN 1..3 LOOP
+    EXIT WHEN v_round > 1 AND v_all <= 0;
+    IF v_round = 2 THEN
+      v_spare := v_all;
+      v_hungry := (SELECT sum(greatest(1, p_share[n])) FROM generate_series(1, v_count) AS n
+        WHERE v_got[n] >= p_share[n]);
+    END IF;
     FOR v_nth IN 1..v_count LOOP
       i := 1 + (v_nth + v_shift - 1) % v_count;
       CONTINUE WHEN v_is_cut OR v_held_until[i] > v_now
-        OR (v_round = 2 AND v_got[i] < p_share[i]);
+        OR (v_round > 1 AND v_got[i] < p_share[i]);
       v_want := least(v_all, p_most[i] - v_got[i]);
-      IF v_round = 1 THEN v_want := least(v_want, p_share[i]); END IF;
+      IF v_round = 1 THEN
+        v_want := least(v_want, p_share[i]);
+      ELSIF v_round = 2 THEN
+        v_want := least(v_want, ceil(v_spare::float * greatest(1, p_share[i]) / v_hungry)::integer);
+      END IF;
       IF v_round = 1 AND v_want > 0 AND p_hint_seq[i] IS NOT NULL AND NOT v_has_lines[i]
         AND NOT v_is_capped[i] AND NOT v_is_tight
       THEN

@@ -152,4 +152,18 @@ export const fairness = chapter("fairness", {
     }
     assert.ok(taken > 8, "far more than its own tenth");
   },
+
+  "what empty queues leave is shared by all the others": async ({ store }) => {
+    for (const queue of ["one", "two"]) await insertSome(store, 100, { queue });
+    const empty = Array.from({ length: 8 }, (_, n) => `empty ${n}`);
+    for (const queue of empty) await store.limit([{ queue, group: null, maxWaiting: 1_000 }]);
+    const queues = ["one", ...empty, "two"].map((queue) => ({ queue, limit: 20 }));
+    const jobs = [];
+    for (let call = 0; call < 5; call++) {
+      jobs.push(...(await store.lease({ ...leaseRequest(20), queues })).jobs);
+    }
+    const ofTwo = jobs.filter(({ queue }) => queue === "two").length;
+    assert.ok(jobs.length > 50, "far more than their own fifth");
+    assert.ok(ofTwo > jobs.length / 3 && ofTwo < (2 * jobs.length) / 3, "about half each");
+  },
 });
