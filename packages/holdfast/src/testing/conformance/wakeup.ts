@@ -119,6 +119,20 @@ export const wakeup = chapter("wakeup", {
     await queueWokenBy(store, () => store.revive({ ids: [{ id: job.id }] }, revival, NOBODY));
   },
 
+  "an insert wakes those who took all that there was, and asked for no more": async (given) => {
+    const other = await listeningElsewhere(given);
+    for (let round = 0; round < 3; round++) {
+      await insertOne(given.store);
+      await takeOne(other);
+      await wokenBy(
+        other,
+        ({ queues }) => queues.includes(QUEUE),
+        () => insertOne(given.store),
+      );
+      await takeOne(other);
+    }
+  },
+
   "a job that is due before an idle worker polls again wakes those who listen": async ({
     store,
   }) => {

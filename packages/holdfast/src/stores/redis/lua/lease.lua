@@ -349,7 +349,9 @@ end
 
 local back_at = is_over and now or come_back_at()
 if back_at < FOREVER then reply[1] = text_of(math.max(0, back_at - now)) end
-if at_most > 0 and taken_count < at_most and not is_over and not kept_of(q).hungry then
+-- Also who got just what was asked for, if nothing is left to come for now: slots get free, and no call tells of it.
+local is_hungry = at_most > 0 and not is_over and (taken_count < at_most or back_at > now)
+if is_hungry and not kept_of(q).hungry then
   redis.call('HSET', q.m, 'hungry', '1')
 end
 if vt and q.vt ~= vt then redis.call('HSET', q.m, 'vt', text_of(q.vt)) end
