@@ -49,6 +49,7 @@ const VERBS: Readonly<Record<string, readonly [string | null, string | null] | s
   "deadLetters.groups": ["GET /api/v1/dead-letters/groups", "dead groups"],
   "deadLetters.summary": ["GET /api/v1/dead-letters/summary", "dead groups"],
   "deadLetters.list": ["GET /api/v1/dead-letters", "dead list"],
+  "deadLetters.isKnown": ["POST /api/v1/dead-letters/groups/:fingerprint/resolve", "dead resolve"],
   "deadLetters.plan": ["POST /api/v1/dead-letters/plan", "dead replay"],
   "deadLetters.resolve": ["POST /api/v1/dead-letters/groups/:fingerprint/resolve", "dead resolve"],
   "deadLetters.ignore": ["POST /api/v1/dead-letters/groups/:fingerprint/ignore", "dead ignore"],

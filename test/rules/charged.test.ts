@@ -20,11 +20,17 @@ describe.each(STORES)("what a job is charged for on %s", (name) => {
 
   /** The next so many replies of `lease` that bring jobs get lost on their way. */
   function losing(replies: number) {
-    const state = { left: replies, lostJobs: 0 };
+    const state = { left: replies, lostJobs: 0, mayDisown: true };
     const link = (store: Store): Store =>
       new Proxy(store, {
         get(target, verb) {
           const member: unknown = Reflect.get(target, verb);
+          if (verb === "disown" && !state.mayDisown) {
+            return () =>
+              Promise.reject(
+                new StoreUnavailableError("nobody answers", { mayHaveHappened: false }),
+              );
+          }
           if (verb !== "lease") return member;
           return async (request: Parameters<Store["lease"]>[0]) => {
             const reply = await target.lease(request);
@@ -72,6 +78,63 @@ describe.each(STORES)("what a job is charged for on %s", (name) => {
       expect(await hf.job(id)).toMatchObject({ status: "succeeded", attempts: 1, crashes: 0 });
       await hf.close();
     }
+  });
+
+  it("a job whose lease was not heard of goes back also from a worker that is full, or quiet", async () => {
+    for (const why of ["full", "quiet"] as const) {
+      const { link, state } = losing(0);
+      const { hf } = world.process({ link });
+      const ended = signal();
+      let isLong = false;
+      hf.define({
+        type: "pay",
+        retry: { maxAttempts: 1 },
+        run: () => (isLong ? ended.reached : undefined),
+      });
+      const worker = await hf.work({ queues: ["default"], concurrency: 2 });
+      const pay = () => hf.enqueue("pay", null, { queue: "default" });
+      // Quick ones: so it leases more than it has slots for.
+      for (let n = 0; n < 20; n += 1) await pay();
+      await world.until(() => worker.isIdle);
+      isLong = true;
+      if (why === "full") for (let n = 0; n < 2; n += 1) await pay();
+      await world.until(() => worker.running.length === (why === "full" ? 2 : 0));
+      Object.assign(state, { left: 1, mayDisown: false });
+      const { id } = await pay();
+      await world.until(() => state.lostJobs > 0);
+      if (why === "quiet") await hf.workers.quiet(worker.id);
+      await world.advance(6_000);
+      state.mayDisown = true;
+      await world.advance(2_000);
+      expect(await hf.job(id), why).toMatchObject({ status: "queued", attempts: 0, crashes: 0 });
+      if (why === "quiet") await hf.workers.resume(worker.id);
+      ended.reach();
+      await world.advance(6_000);
+      expect(await hf.job(id), why).toMatchObject({ status: "succeeded", crashes: 0 });
+      await hf.close();
+    }
+  });
+
+  it("a stop ends also where what was leased cannot be disowned", async () => {
+    const { link } = losing(1);
+    let closed = false;
+    const broken = (store: Store): Store =>
+      new Proxy(link(store), {
+        get(target, verb) {
+          if (verb === "disown") return () => Promise.reject(new Error("permission denied"));
+          if (verb === "close") return () => ((closed = true), target.close());
+          return Reflect.get(target, verb) as unknown;
+        },
+      });
+    const { hf } = world.process({ link: broken });
+    hf.handle("work", () => {});
+    await hf.enqueue("work", null, { queue: "default" });
+    await hf.work({ queues: ["default"] });
+    await world.advance(500);
+    const closing = hf.close();
+    await world.advance(6_000);
+    await closing;
+    expect(closed).toBe(true);
   });
 
   it("what a worker runs stays its own while it disowns what it never heard of", async () => {

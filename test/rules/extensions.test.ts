@@ -127,6 +127,28 @@ describe.each(STORES)("extensions on %s", (name) => {
     }
   });
 
+  it("whoever closes waits for what extensions say of outcomes", async () => {
+    const { hf } = world.process({
+      extensions: [
+        ({ runtime }) => ({
+          name: "slow",
+          decided: () =>
+            new Promise((resolve) => void runtime.timer(300, () => resolve(undefined))),
+        }),
+      ],
+    });
+    const ended = signal();
+    hf.define({ type: "work", retry: { maxAttempts: 1 }, run: () => ended.reached });
+    const { id } = await hf.enqueue("work", null, { queue: "default" });
+    const worker = await hf.work({ queues: ["default"] });
+    await world.until(() => worker.running.length === 1);
+    const closing = hf.close();
+    ended.reach();
+    await world.advance(1_000);
+    await closing;
+    expect(await world.store.get([{ id }])).toMatchObject([{ status: "succeeded" }]);
+  });
+
   it("an admission decides how many jobs of a queue are leased, and hears what came of it", async () => {
     const heard: unknown[] = [];
     let open = 0;

@@ -229,6 +229,18 @@ describe.each(STORES)("a fleet on %s", (name) => {
       await world.advance(1_500);
       expect(runs).toBe(n + 1);
     }
+    // Nor do jobs of other queues that finish meanwhile make it wait for its poll.
+    for (let n = 0; n < 10; n += 1) {
+      // Until the polls are seldom again.
+      await world.advance(10_000 + 370 * n);
+      await processes[0]!.hf.enqueue("work", null, { queue: "default" });
+      for (const wake of wakes) wake({ queues: ["default"], finished: [], added: 1, lot: n / 10 });
+      for (let step = 0; step < 24; step += 1) {
+        for (const wake of wakes) wake({ queues: [], finished: ["of another queue"] });
+        await world.advance(50);
+      }
+      expect(runs).toBe(n + 11);
+    }
     stuck.reach();
   });
 });

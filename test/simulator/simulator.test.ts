@@ -127,7 +127,7 @@ describe("a seed is a history", () => {
 
   it("all kinds of faults and outcomes happen in it", LONG, async () => {
     const counts = new Map<string, number>();
-    for (let seed = 1; seed <= 10; seed += 1) {
+    for (let seed = 1; seed <= 20; seed += 1) {
       const report = await runSimulation({ seed, steps: STEPS });
       for (const [what, count] of report.counts) counts.set(what, (counts.get(what) ?? 0) + count);
     }

@@ -331,12 +331,15 @@ export class Holdfast<
   }
 
   async #close(options: { readonly graceMs?: number }): Promise<void> {
-    await Promise.all([
-      this.#engine.inline?.close(options.graceMs ?? GRACE_MS),
-      ...this.#own.all.map((worker) => worker.stop(options)),
-    ]);
-    await this.gates.close();
-    await closeEngine(this.#engine);
+    try {
+      await Promise.all([
+        this.#engine.inline?.close(options.graceMs ?? GRACE_MS),
+        ...this.#own.all.map((worker) => worker.stop(options)),
+      ]);
+      await this.gates.close();
+    } finally {
+      await closeEngine(this.#engine);
+    }
   }
 
   /** Not `async`: to wait here once more was a twentieth of what an enqueue costs. */

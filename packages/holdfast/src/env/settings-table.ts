@@ -89,7 +89,7 @@ export const SETTINGS = {
     kind: { ...WHOLE, min: 1, max: 60_000 },
     env: ["HOLDFAST_POLL_MS", "QUEUE_POLL_MS"],
     for: "library",
-    sets: "`pollMs` of `work`; never makes a due job late",
+    sets: "`pollMs` of `work`; beyond 5000, jobs delayed by more than 5 s may start as late",
     theirs: "5000",
     ours: "1000",
   },

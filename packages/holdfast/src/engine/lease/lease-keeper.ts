@@ -36,6 +36,8 @@ export class LeaseKeeper {
   readonly #held = new Set<Attempt>();
   readonly #dirty = new Set<Attempt>();
   readonly #renewals: Batcher<RenewRequest, RenewResult>;
+  /** A renewal of these has not been answered yet. */
+  readonly #awaited = new Set<Attempt>();
   /** Types that have run since the last tick: one of them blocks the loop when it is late. */
   readonly #ranSince = new Set<string>();
   #renewTimer: Timer | null = null;
@@ -175,9 +177,13 @@ export class LeaseKeeper {
   #push(attempt: Attempt): void {
     if (this.#isKeptByTransaction(attempt) || (attempt.isLost && !attempt.isInDoubt)) return;
     const updates = attempt.takeUpdates();
+    // In an outage they would pile up, and all be sent once it is over.
+    if (!updates && this.#awaited.has(attempt)) return;
     const renewal = updates ? attempt.renewalWith(updates) : attempt.ref;
     attempt.renewalAsked();
+    this.#awaited.add(attempt);
     this.#renewals.push({ attempt, renewal }, (error, result) => {
+      this.#awaited.delete(attempt);
       if (updates && (error !== null || result === "busy")) attempt.giveBackUpdates(updates);
     });
   }
@@ -218,7 +224,10 @@ export class LeaseKeeper {
     // The answer took so long that the next tick may be too late.
     if (this.leaseEndsAt(sentAt) - runtime.monotonic() <= renewMs) {
       const attempts = new Set(requests.map(({ attempt }) => attempt));
-      for (const attempt of attempts) if (this.#held.has(attempt)) this.#push(attempt);
+      for (const attempt of attempts) {
+        this.#awaited.delete(attempt);
+        if (this.#held.has(attempt)) this.#push(attempt);
+      }
     }
     return results;
   }

@@ -13,7 +13,7 @@
  *
  * Where many workers wait for one job, few ask. A wakeup from another process says how many jobs there
  * are and has a lot that all workers see alike: it puts them in an order, and the later in that order a
- * worker stands, the longer it waits, and forgets it if it hears that jobs finish.
+ * worker stands, the longer it waits, and a second if it hears that jobs finish.
  */
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { LONGEST_POLL_MS } from "../../core/line.ts";
@@ -24,15 +24,17 @@ import type { Logger } from "../logger.ts";
 import { isRetryable, retryDelayMs } from "../retrying.ts";
 import { sleep, type Runtime, type Timer } from "../runtime.ts";
 import type { WatchedStore } from "../watched-store.ts";
+import { byChance } from "./by-chance.ts";
 import type { Fleet } from "./fleet.ts";
 import type { IdleLooks } from "./idle-looks.ts";
-import { QueueTurns } from "./queue-turns.ts";
 import type { WorkSettings } from "./work-options.ts";
 
 /** Ready work that could not be had (others were quicker): look again soon, but do not spin. */
 const CROWDED_MS = 10;
 /** A worker that is this late in the order of a lot waits so long; further back twice as long each. */
 const FIRST_IN_RESERVE_MS = 30;
+/** And nobody longer than this: those before it may be full, and what finishes may be of other queues. */
+const LONGEST_IN_RESERVE_MS = 1_000;
 /** How long a stop waits for what must still be disowned. */
 const LAST_WORDS_MS = 5_000;
 
@@ -73,7 +75,6 @@ export class LeaseLoop {
   /** The last answered request for jobs. */
   readonly lastAnswer: LastAnswer;
   #phase: "working" | "quiet" | "stopped" = "working";
-  readonly #turns = new QueueTurns();
   #asking: Promise<void> | null = null;
   #askAgain = false;
   #failures = 0;
@@ -84,6 +85,7 @@ export class LeaseLoop {
   #timerAt = Infinity;
   /** Of a wakeup that others answer first. */
   #reserveTimer: Timer | null = null;
+  #reserveUntil = 0;
   /** A wakeup was left to others, or there was no room for it: ask when a slot becomes free. */
   #leftToOthers = false;
   #name: string;
@@ -110,7 +112,8 @@ export class LeaseLoop {
   quiet(isQuiet: boolean): void {
     if (this.#phase === "stopped" || (this.#phase === "quiet") === isQuiet) return;
     this.#phase = isQuiet ? "quiet" : "working";
-    if (isQuiet) this.#sleep();
+    // What it must disown it disowns also while it is quiet.
+    if (isQuiet && !this.#disowned) this.#sleep();
     else this.#soon();
   }
 
@@ -129,13 +132,19 @@ export class LeaseLoop {
 
   wake(wakeup: Wakeup): void {
     const { settings } = this.#options;
-    if (wakeup.finished.length > 0) this.#othersAreAtIt();
+    if (wakeup.finished.length > 0) this.#leaveToOthers();
     const queue = wakeup.queues.find((name) => settings.queues.has(name));
     if (queue === undefined) return;
     const waitMs = this.#waitAfter(wakeup, queue);
     if (waitMs === 0) return this.#soon();
     this.#leftToOthers = true;
-    this.#reserveTimer ??= this.#options.runtime.timer(waitMs, () => {
+    if (this.#reserveTimer !== null) return;
+    this.#reserveUntil = this.#options.runtime.monotonic() + LONGEST_IN_RESERVE_MS;
+    this.#askFromReserveIn(waitMs);
+  }
+
+  #askFromReserveIn(ms: number): void {
+    this.#reserveTimer = this.#options.runtime.timer(ms, () => {
       this.#reserveTimer = null;
       this.#soon();
     });
@@ -168,31 +177,33 @@ export class LeaseLoop {
 
   /** Never two calls at once; a wish that comes meanwhile is remembered. */
   async #ask(): Promise<void> {
-    if (this.#asking || this.#phase !== "working") return;
+    if (this.#asking || this.#phase === "stopped") return;
     const wanted = this.#options.wanted();
-    if (wanted.limit <= 0) {
-      this.#leftToOthers = true;
-      return;
-    }
+    const mayLease = this.#phase === "working" && wanted.limit > 0;
+    if (!mayLease) this.#leftToOthers = true;
+    // It takes no slot to say what one does not have.
+    if (!mayLease && !this.#disowned) return;
     this.#sleep();
     this.#askAgain = false;
-    this.#leftToOthers = false;
+    this.#leftToOthers = !mayLease;
     this.#askedForAll = wanted.cappedLimit > 0;
-    this.#asking = this.#askOnce(wanted);
+    this.#asking = this.#askOnce(mayLease ? wanted : null);
     await this.#asking;
   }
 
-  async #askOnce(wanted: Wanted): Promise<void> {
+  /** `wanted` is null where there is only something to disown. */
+  async #askOnce(wanted: Wanted | null): Promise<void> {
     const { runtime, logger } = this.#options;
     let waitMs: number;
     this.#askedAt = runtime.monotonic();
     const tell = this.#teller();
     try {
       if (this.#disowned) await this.#disown();
-      const reply = await this.#lease(wanted);
+      const reply = wanted === null ? null : await this.#lease(wanted);
       this.#failures = 0;
-      this.lastAnswer.answered();
       this.#asking = null;
+      if (reply === null) return this.fill();
+      this.lastAnswer.answered();
       waitMs = this.#waitMs(reply);
       tell(reply);
     } catch (error) {
@@ -201,7 +212,7 @@ export class LeaseLoop {
       waitMs = retryDelayMs(this.#failures, runtime.random());
       if (!isRetryable(error)) logger.error("leasing failed; trying again", { error });
     }
-    if (this.#phase !== "working") return;
+    if (this.#phase !== "working" && !this.#disowned) return;
     if (this.#askAgain && this.#failures === 0) waitMs = 0;
     if (waitMs > 0) this.#askIn(waitMs);
     // At once, and not when what waits has run: while it does, the store finds the next ones.
@@ -215,8 +226,7 @@ export class LeaseLoop {
     const admitted = extensions.hasAdmission ? await extensions.admit(shares) : null;
     const admissible = admitted?.queues ?? shares;
     if (admissible.length === 0) return { jobs: [], nextInMs: admitted?.nextInMs ?? null };
-    const isScarce = cappedLimit < limit && admissible.length > 1;
-    const queues = isScarce ? this.#turns.inTurn(admissible) : admissible;
+    const queues = admissible.length > 1 ? byChance(admissible, runtime) : admissible;
     const worker = this.#name;
     const request: LeaseRequest = {
       ...{ worker, leaseMs: settings.leaseMs, limit, cappedLimit, maxBytes: bytes, queues },
@@ -227,7 +237,6 @@ export class LeaseLoop {
       const { unsure = [] } = reply;
       if (unsure.length > 0) this.#rename(unsure);
       admitted?.leased(reply.jobs, unsure);
-      if (isScarce) this.#turns.got(queues, reply.jobs);
       const count = reply.jobs.length;
       if (count > 0) logger.debug("leased", { event: "lease", worker, count });
       accept({ jobs: reply.jobs, worker, sentAt });
@@ -261,13 +270,14 @@ export class LeaseLoop {
 
   /** What is not disowned now would be charged as crashed once its lease runs out. */
   async #lastWords(): Promise<void> {
-    const { runtime } = this.#options;
+    const { runtime, logger } = this.#options;
     const endsAt = runtime.monotonic() + LAST_WORDS_MS;
     for (let failures = 1; this.#disowned && runtime.monotonic() < endsAt; failures += 1) {
       try {
         await this.#disown();
       } catch (error) {
-        if (!isRetryable(error)) throw error;
+        // A stop goes on whatever the store says.
+        if (!isRetryable(error)) return logger.error("disowning failed", { error });
         await sleep(runtime, retryDelayMs(failures, runtime.random()));
       }
     }
@@ -322,13 +332,14 @@ export class LeaseLoop {
     // One more than there are jobs: the first may be full, or dead.
     const inReserve = fleet.rankOf(id, queue, lot) - added - 1;
     if (inReserve < 0) return 0;
-    return Math.min(FIRST_IN_RESERVE_MS * 2 ** Math.min(inReserve, 10), LONGEST_POLL_MS);
+    return Math.min(FIRST_IN_RESERVE_MS * 2 ** Math.min(inReserve, 10), LONGEST_IN_RESERVE_MS);
   }
 
-  /** Jobs finish elsewhere: the workers that asked first have got what this one was in reserve for. */
-  #othersAreAtIt(): void {
-    this.#reserveTimer?.cancel();
-    this.#reserveTimer = null;
+  /** Jobs finish elsewhere: most likely the workers that asked first have got what this one is in reserve for. */
+  #leaveToOthers(): void {
+    if (this.#reserveTimer === null) return;
+    this.#reserveTimer.cancel();
+    this.#askFromReserveIn(Math.max(0, this.#reserveUntil - this.#options.runtime.monotonic()));
   }
 
   #askIn(ms: number): void {
@@ -354,7 +365,8 @@ export class LeaseLoop {
 
   #sleep(): void {
     this.#cancelTimer();
-    this.#othersAreAtIt();
+    this.#reserveTimer?.cancel();
+    this.#reserveTimer = null;
   }
 }
 

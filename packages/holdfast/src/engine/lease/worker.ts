@@ -136,7 +136,8 @@ export class Worker {
   /** Nothing runs, waits or is on its way, and the last look found no work. */
   get isIdle(): boolean {
     const held = this.#running.size + this.#buffer.size + this.#quarantine.size;
-    return held === 0 && this.#loop.isAsleep && this.#settler.isIdle;
+    const isSettled = this.#settler.isIdle && !this.#host.pipeline.isDeciding;
+    return held === 0 && this.#loop.isAsleep && isSettled;
   }
 
   /** Null once it stops. A worker whose slots are all taken asks for nothing: its renewals tell. */
@@ -278,12 +279,13 @@ export class Worker {
   }
 
   async #stop(graceMs: number): Promise<void> {
-    const { runtime } = this.#host;
+    const { runtime, pipeline } = this.#host;
     this.#phase = "stopping";
     this.#stopListening();
     this.#buffer.handBackAll("the worker stopped");
     this.#quarantine.close();
-    await this.#loop.stop();
+    // The grace has begun, whatever a call that is on its way takes.
+    const loopStopped = this.#loop.stop();
     const slotsFree = new Promise<void>((resolve) => (this.#slotsFree = resolve));
     if (this.#running.size > 0) await waitAtMost(runtime, slotsFree, graceMs);
     for (const attempt of this.#running) {
@@ -293,6 +295,8 @@ export class Worker {
       // Handlers that ignore their signal are settled without them after their patience.
       await waitAtMost(runtime, slotsFree, ABORT_PATIENCE_MS + 100);
     }
+    await loopStopped;
+    await waitAtMost(runtime, pipeline.decided(), ABORT_PATIENCE_MS);
     await waitAtMost(runtime, this.#settler.idle(), ABORT_PATIENCE_MS);
     this.#settler.giveUp();
     this.#keeper.close();

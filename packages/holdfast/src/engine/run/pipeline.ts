@@ -72,6 +72,8 @@ export interface Told {
 
 export class Pipeline {
   readonly #options: PipelineOptions;
+  /** Outcomes that extensions are asked about; they are not with their hosts yet. */
+  readonly #deciding = new Set<Promise<void>>();
 
   constructor(options: PipelineOptions) {
     this.#options = options;
@@ -125,6 +127,15 @@ export class Pipeline {
       definition,
       new RunningJob(attempt, payload, { host, runtime, logger }),
     );
+  }
+
+  get isDeciding(): boolean {
+    return this.#deciding.size > 0;
+  }
+
+  /** Resolves when every outcome is with its host. */
+  async decided(): Promise<void> {
+    while (this.isDeciding) await Promise.all(this.#deciding);
   }
 
   /** Gives back what was leased and never started: no attempt is spent. */
@@ -193,7 +204,7 @@ export class Pipeline {
 
   /** Settled in a transaction of its own: only the database can tell, once that is over. */
   async #abandonWithin(run: Run, ranMs: number): Promise<void> {
-    const { runtime, logger } = this.#options;
+    const { runtime } = this.#options;
     const { attempt, host } = run;
     try {
       while (attempt.isTransactionOpen) await sleep(runtime, OPEN_TRANSACTION_MS);
@@ -201,8 +212,13 @@ export class Pipeline {
       if (became !== "rolled back") return this.#settledElsewhere(run, became, ranMs);
       this.#conclude(run, this.#failed(run, null), { ranMs, evenIfLate: true });
     } catch (error) {
-      logger.error(`job ${attempt.job.id} ended in an error of the engine itself`, { error });
+      this.#broke(attempt, error);
     }
+  }
+
+  #broke({ job }: Attempt, error: unknown): void {
+    const { logger } = this.#options;
+    logger.error(`job ${job.id} ended in an error of the engine itself`, { error });
   }
 
   #decide(run: Run, running: RunningJob, ending: Ending): Outcome {
@@ -234,8 +250,12 @@ export class Pipeline {
       hooks.decided.length === 0
         ? { outcome, entries: [] }
         : this.#options.extensions.decided(hooks, view!, outcome);
-    if (decided instanceof Promise) void decided.then((all) => this.#settle(run, all, told));
-    else this.#settle(run, decided, told);
+    if (!(decided instanceof Promise)) return this.#settle(run, decided, told);
+    const deciding = decided
+      .then((all) => this.#settle(run, all, told))
+      .catch((error: unknown) => this.#broke(attempt, error))
+      .finally(() => this.#deciding.delete(deciding));
+    this.#deciding.add(deciding);
   }
 
   #settle(run: Run, decided: Decided, told: Told): void {
