@@ -44,6 +44,7 @@ import { readRecords, scan, swap } from "./records.ts";
 import { renew } from "./renew.ts";
 import { number } from "./row-values.ts";
 import { isSchemaName, SchemaName } from "./schema-name.ts";
+import { settleApart } from "./settle-apart.ts";
 import { settlePlainly } from "./settle-plainly.ts";
 import { settle } from "./settle.ts";
 import { describe } from "./store-info.ts";
@@ -199,7 +200,9 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     if (rest.length === 0) return plain.resultsWith([]);
     const spawned = rest.flatMap(({ spawn = [] }) => spawn.map(({ queue }) => queue));
     const numbers = await queues.findOrAdd(spawned);
-    return plain.resultsWith(await write((tx) => settle(tx, rest, { clock, queues: numbers })));
+    const settleSome = async (some: readonly Settlement[]): Promise<SettleResult[]> =>
+      write((tx) => settle(tx, some, { clock, queues: numbers }));
+    return plain.resultsWith(await settleApart(rest, settleSome));
   }
 
   return {

@@ -7,7 +7,7 @@ import { KeyBusyError, NotInTransactionError } from "../../core/errors.ts";
 import type { Store, WithinTransaction } from "../../core/store.ts";
 import { countsOf, jobOf } from "../../testing/conformance/looking.ts";
 import { insertSome, key, newJob, newJobs, QUEUE } from "../../testing/conformance/new-job.ts";
-import { leaseRef, settlement, succeed } from "../../testing/conformance/settling.ts";
+import { die, leaseRef, settlement, succeed } from "../../testing/conformance/settling.ts";
 import { leaseRequest, takeExactly, takeOne } from "../../testing/conformance/take.ts";
 import { LONG_MS, SHORT_MS } from "../../testing/conformance/times.ts";
 import { postgresStore } from "./index.ts";
@@ -69,6 +69,22 @@ describe("a caller's transaction that stays open", () => {
     await inside.settle([settlement(mine, succeed())]);
     expect(await store.renew(leased.map(leaseRef), LONG_MS)).toEqual(["kept", "kept", "kept"]);
     expect((await store.lease(leaseRequest(5))).jobs).toEqual([]);
+  });
+
+  it("keeps one settle waiting that spawns a job with its key, and none of the others", async () => {
+    await inside.insert([newJob({ dedupe: key("mine") })]);
+    await insertSome(store, 5);
+    const leased = await takeExactly(store, 5);
+    const endings = leased.map((job, index) =>
+      index === 2
+        ? settlement(job, succeed(), { spawn: [newJob({ dedupe: key("mine") })] })
+        : settlement(job, die()),
+    );
+    const results = await store.settle(endings);
+    expect(results).toEqual(["settled", "settled", "busy", "settled", "settled"]);
+    await tx.query("ROLLBACK");
+    expect(await store.settle(endings.slice(2, 3))).toEqual(["settled"]);
+    expect((await countsOf(store)).ready).toBe(1);
   });
 
   it("says that its job is busy when a renewal carries news of it, and keeps the others", async () => {
