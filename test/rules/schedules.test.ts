@@ -347,6 +347,9 @@ describe.each(EVERY_STORE)("schedules on %s", { timeout: 120_000 }, (name) => {
     expect(await same.hf.schedules.get("each")).toMatchObject({ cron: "11 * * * *" });
     await newer.hf.close();
     await same.hf.close();
+    // Those that lived beside it have their say within minutes; one that starts later, at once.
+    await leap(6 * MINUTE);
+    expect(await older.hf.schedules.get("each")).toMatchObject({ cron: "9 * * * *" });
     const rolledBack = await worker({ appVersion: "2.9.0", schedules: { each: cron(8) } });
     expect(await rolledBack.hf.schedules.get("each")).toMatchObject({ cron: "8 * * * *" });
   });

@@ -65,11 +65,14 @@ export function uncounted(record: AlertRecord | null, deaths: readonly Death[]):
   return deaths.filter(({ entry }) => !counted.has(entry));
 }
 
-/** With these deaths added: they must be new, all of one fault, and not empty. */
+/**
+ * With these deaths added: they must be new, all of one fault, and not empty. `unmarked` are all that somebody
+ * may still find in the ledger as new: also those that another process has counted and not marked yet.
+ */
 export function gathered(
   record: Omit<AlertRecord, "mark">,
   deaths: readonly Death[],
-  mark: string,
+  { mark, unmarked }: { readonly mark: string; readonly unmarked: readonly string[] },
 ): AlertRecord {
   const before = record.deaths;
   const inOrder = deaths.toSorted((a, b) => a.at - b.at);
@@ -84,7 +87,7 @@ export function gathered(
       firstAt: Math.min(before?.firstAt ?? first.at, first.at),
       last: before && before.last.at > last.at ? before.last : last,
     },
-    batch: deaths.map(({ entry }) => entry),
+    batch: unmarked,
     mark,
   };
 }

@@ -42,6 +42,19 @@ describe("a breaker", () => {
     });
   });
 
+  it("a rule that is changed to fewer probes while some are out or were well leaves it no dead end", () => {
+    const fewer = { ...RULE, probes: 1 };
+    const well: BreakerState = { state: "half-open", probes: [], ok: 2 };
+    expect(freeProbes(well, fewer, 0)).toBeNull();
+    expect(expire(well, fewer, 0)).toEqual(CLOSED);
+    const out: BreakerState = {
+      ...{ state: "half-open", probes: [probe("a", 300), probe("b", 400)], ok: 0 },
+    };
+    expect(freeProbes(out, fewer, 100)).toEqual({ free: 0, waitMs: 200 });
+    expect(grantProbes(out, fewer, [probe("c", 900)], 100)[1]).toEqual([]);
+    expect(endProbe(out, fewer, { id: "a", result: "ok" }, 100)).toEqual(CLOSED);
+  });
+
   it("what is said of a probe twice, late or from before is not heard", () => {
     const [state] = grantProbes({ state: "open", until: 0 }, RULE, [probe("a", 100)], 0);
     const once = endProbe(state, RULE, { id: "a", result: "ok" }, 10);

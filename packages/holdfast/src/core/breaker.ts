@@ -61,7 +61,8 @@ export function freeProbes(
     const waitMs = Math.max(0, Math.ceil(current.until - now));
     return { free: waitMs > 0 ? 0 : rule.probes, waitMs };
   }
-  const free = rule.probes - current.probes.length - current.ok;
+  // The rule may have been changed meanwhile, to fewer than there are.
+  const free = Math.max(0, rule.probes - current.probes.length - current.ok);
   const ends = current.probes.map(({ until }) => until - now);
   return { free, waitMs: free > 0 ? 0 : Math.max(1, Math.ceil(Math.min(...ends))) };
 }
@@ -107,6 +108,7 @@ export function expire(state: BreakerState, rule: BreakerRule, now: number): Bre
     const failures = inWindow(state.failures, rule, now);
     return failures.length === state.failures.length ? state : { state: "closed", failures };
   }
+  if (state.ok >= rule.probes) return CLOSED;
   const probes = state.probes.filter(({ until }) => until > now);
   if (probes.length === state.probes.length) return state;
   const unreported = state.probes.filter(({ until, isCall }) => isCall && until <= now).length;

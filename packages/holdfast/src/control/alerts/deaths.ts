@@ -111,7 +111,8 @@ async function gatherAlike(
       return "gathered";
     }
     const before: Omit<AlertRecord, "mark"> = record ?? NOTHING_TOLD;
-    const next = gathered(before, wanted, host.runtime.id());
+    const unmarked = fresh.map(({ id }) => id);
+    const next = gathered(before, wanted, { mark: host.runtime.id(), unmarked });
     const now = await host.jobs.now();
     if (!isDue(before, now)) {
       if ((await raise.write(key, next, version)) === null) continue;

@@ -21,11 +21,11 @@ export class Callers {
   readonly #lines = new Map<string, Promise<void>>();
   readonly #probes = new Map<string, string[]>();
   #closed: Error | null = null;
-  readonly #closing = Promise.withResolvers<never>();
+  /** Ends each wait. Not one promise that all race against: it would keep something of every call for ever. */
+  readonly #waits = new Set<(reason: unknown) => void>();
 
   constructor(keeper: GateKeeper) {
     this.#keeper = keeper;
-    this.#closing.promise.catch(() => {});
   }
 
   async acquire(name: string, call: Call): Promise<void> {
@@ -56,7 +56,7 @@ export class Callers {
 
   close(reason: Error): void {
     this.#closed = reason;
-    this.#closing.reject(reason);
+    for (const end of this.#waits) end(reason);
   }
 
   async #acquire(name: string, call: Call, before: Promise<void>): Promise<void> {
@@ -85,15 +85,17 @@ export class Callers {
   }
 
   async #unlessAborted(wait: Promise<void>, signal: AbortSignal | null): Promise<void> {
-    if (signal === null) return Promise.race([wait, this.#closing.promise]);
-    const aborted = Promise.withResolvers<never>();
-    aborted.promise.catch(() => {});
-    const abort = () => aborted.reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
+    this.refuseClosed();
+    const ended = Promise.withResolvers<never>();
+    ended.promise.catch(() => {});
+    const abort = () => ended.reject(signal?.reason);
+    signal?.addEventListener("abort", abort, { once: true });
+    this.#waits.add(ended.reject);
     try {
-      await Promise.race([wait, aborted.promise, this.#closing.promise]);
+      await Promise.race([wait, ended.promise]);
     } finally {
-      signal.removeEventListener("abort", abort);
+      this.#waits.delete(ended.reject);
+      signal?.removeEventListener("abort", abort);
     }
   }
 }

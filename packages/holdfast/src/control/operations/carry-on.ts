@@ -113,6 +113,8 @@ async function carryOn(host: ExtensionHost, id: string, carrier: string): Promis
   if (claimed === "over") return false;
   let current = claimed;
   if (current?.operation.action === "erase") return erased(host, current, until);
+  // Also while there is always something left to do.
+  if (current?.operation.stopAtFailureRate != null) current = await watched(host, current);
   while (current !== null) {
     const now = await host.jobs.now();
     const { operation } = current;
@@ -380,10 +382,8 @@ function ended(operation: OperationRecord, now: number): OperationRecord {
 async function tell(host: ExtensionHost, { operation, version }: Versioned): Promise<void> {
   const { id, action, state, filter, count, done, refused, missing, by, reason } = operation;
   const details = { operation: id, what: action, filter, count, done, refused, missing };
-  const erasure = operation.erase && {
-    entries: operation.erase.entries,
-    locks: operation.erase.locks,
-  };
+  const { entries, locks } = operation.erase ?? {};
+  const erasure = operation.erase && { entries, locks };
   const outcome = { ...details, ...outcomesOf(operation), ...erasure };
   host.logger.info(`operation ${id} (${action}) is ${state}`, {
     type: "OPERATION",

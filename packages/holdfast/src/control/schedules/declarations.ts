@@ -37,6 +37,8 @@ export class Declarations {
   readonly #declared = new Map<string, ScheduleDefinition | Promise<ScheduleDefinition>>();
   /** Names that are not in the store as this process declares them. */
   readonly #pending = new Set<string>();
+  /** Names that a higher version has, which may be rolled back while we live. */
+  readonly #outranked = new Set<string>();
   readonly #told = new Set<string>();
   #renewedAt = -Infinity;
   /** Declared by no live worker when it was last looked. */
@@ -73,6 +75,7 @@ export class Declarations {
     } else if (this.#host.runtime.monotonic() - this.#renewedAt >= LOOK_MS) {
       // After an outage of an hour others may have disabled what is declared here.
       if (await this.#renew()) await this.#bring([...this.#declared.keys()], "enable");
+      if (this.#outranked.size > 0) await this.#bring([...this.#outranked], "change");
     }
   }
 
@@ -180,7 +183,9 @@ export class Declarations {
     if (how === "enable" || (isSame && !isNewer)) {
       return state.disabledAt === null ? null : declaredAgain(state, now);
     }
+    this.#outranked.delete(name);
     if (await this.#isOutranked(state)) {
+      this.#outranked.add(name);
       const message = `schedule ${name} is as version ${state.appVersion} declares it, not as here`;
       this.#tellOnce(name, message);
       return null;

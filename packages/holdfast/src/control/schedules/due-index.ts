@@ -9,8 +9,11 @@ import { tickAfter } from "../../core/schedule-rule.ts";
 
 const PLACE_MS = 1_000;
 const PLACES = 4;
-/** The others look this much later, unless another tick comes before. */
-const OTHERS_MS = 60_000;
+/**
+ * The others look this much later, unless another tick comes before: those with a place may be gone since they
+ * drew it. Long before a tick is too late to be fired.
+ */
+const OTHERS_MS = 15_000;
 const SOON_MS = 5 * 60_000;
 /** How many ticks are looked at for one in which this process has a place. */
 const MOST_AHEAD = 20;
