@@ -38,6 +38,8 @@ export class LeaseKeeper {
   readonly #renewals: Batcher<RenewRequest, RenewResult>;
   /** A renewal of these has not been answered yet. */
   readonly #awaited = new Set<Attempt>();
+  /** And the next one is due. */
+  readonly #overdue = new Set<Attempt>();
   /** Types that have run since the last tick: one of them blocks the loop when it is late. */
   readonly #ranSince = new Set<string>();
   #renewTimer: Timer | null = null;
@@ -178,13 +180,15 @@ export class LeaseKeeper {
     if (this.#isKeptByTransaction(attempt) || (attempt.isLost && !attempt.isInDoubt)) return;
     const updates = attempt.takeUpdates();
     // In an outage they would pile up, and all be sent once it is over.
-    if (!updates && this.#awaited.has(attempt)) return;
+    if (!updates && this.#awaited.has(attempt)) return void this.#overdue.add(attempt);
     const renewal = updates ? attempt.renewalWith(updates) : attempt.ref;
     attempt.renewalAsked();
     this.#awaited.add(attempt);
     this.#renewals.push({ attempt, renewal }, (error, result) => {
       this.#awaited.delete(attempt);
+      const isOverdue = this.#overdue.delete(attempt) && error !== null;
       if (updates && (error !== null || result === "busy")) attempt.giveBackUpdates(updates);
+      if (isOverdue && this.#held.has(attempt)) this.#push(attempt);
     });
   }
 

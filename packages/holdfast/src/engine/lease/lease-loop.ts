@@ -139,7 +139,7 @@ export class LeaseLoop {
     if (waitMs === 0) return this.#soon();
     this.#leftToOthers = true;
     if (this.#reserveTimer !== null) return;
-    this.#reserveUntil = this.#options.runtime.monotonic() + LONGEST_IN_RESERVE_MS;
+    this.#reserveUntil = this.#options.runtime.monotonic() + this.#longestInReserveMs();
     this.#askFromReserveIn(waitMs);
   }
 
@@ -216,7 +216,8 @@ export class LeaseLoop {
     if (this.#askAgain && this.#failures === 0) waitMs = 0;
     if (waitMs > 0) this.#askIn(waitMs);
     // At once, and not when what waits has run: while it does, the store finds the next ones.
-    else if (this.#options.isBuffered() && this.#options.runsLow()) void this.#ask();
+    else if (this.#disowned || (this.#options.isBuffered() && this.#options.runsLow()))
+      void this.#ask();
     else this.fill();
   }
 
@@ -332,7 +333,12 @@ export class LeaseLoop {
     // One more than there are jobs: the first may be full, or dead.
     const inReserve = fleet.rankOf(id, queue, lot) - added - 1;
     if (inReserve < 0) return 0;
-    return Math.min(FIRST_IN_RESERVE_MS * 2 ** Math.min(inReserve, 10), LONGEST_IN_RESERVE_MS);
+    return Math.min(FIRST_IN_RESERVE_MS * 2 ** Math.min(inReserve, 10), this.#longestInReserveMs());
+  }
+
+  /** With chance in it, or they would all ask at once. */
+  #longestInReserveMs(): number {
+    return LONGEST_IN_RESERVE_MS * (0.5 + this.#options.runtime.random() / 2);
   }
 
   /** Jobs finish elsewhere: most likely the workers that asked first have got what this one is in reserve for. */

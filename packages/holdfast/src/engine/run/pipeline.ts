@@ -133,9 +133,9 @@ export class Pipeline {
     return this.#deciding.size > 0;
   }
 
-  /** Resolves when every outcome is with its host. */
+  /** Resolves when the outcomes that are being decided now are with their hosts. */
   async decided(): Promise<void> {
-    while (this.isDeciding) await Promise.all(this.#deciding);
+    await Promise.all(this.#deciding);
   }
 
   /** Gives back what was leased and never started: no attempt is spent. */
@@ -253,7 +253,6 @@ export class Pipeline {
     if (!(decided instanceof Promise)) return this.#settle(run, decided, told);
     const deciding = decided
       .then((all) => this.#settle(run, all, told))
-      .catch((error: unknown) => this.#broke(attempt, error))
       .finally(() => this.#deciding.delete(deciding));
     this.#deciding.add(deciding);
   }
@@ -262,13 +261,21 @@ export class Pipeline {
     const { attempt, host } = run;
     const { events } = this.#options;
     const { outcome } = decided;
-    host.settle(attempt, decided, (how) => {
+    const done = (how: Ended): void => {
       attempt.end();
       const timings = timingsOf(attempt, told);
       if (how === "settled") outcomeEvents(events, attempt, outcome, timings, told.why);
       else if (how === "lost") events.emit("lost", () => aboutJob(attempt));
       this.#ended(run, how, outcome, timings);
-    });
+    };
+    try {
+      host.settle(attempt, decided, done);
+    } catch (error) {
+      // An extension has made of it what nobody can store. Its lease runs out: it must not be renewed for ever.
+      this.#broke(attempt, error);
+      attempt.end();
+      host.dropped(attempt);
+    }
   }
 
   /** Its time is up: another worker may have it, and nothing it says is sent. */

@@ -135,6 +135,7 @@ export function jobsOf(document: JobDocument | Pack): JobDocument[] {
     last: _last,
     ends: _ends,
     out: _out,
+    stays: _stays,
     ...shared
   } = rest;
   const lists = Object.entries(pack);
