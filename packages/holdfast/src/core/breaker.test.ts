@@ -55,7 +55,27 @@ describe("a breaker", () => {
     expect(endProbe(out, fewer, { id: "a", result: "ok" }, 100)).toEqual(CLOSED);
   });
 
-  it("what is said of a probe twice, late or from before is not heard", () => {
+  it("a job that runs longer than its probe is heard when it ends, well or not", () => {
+    const one = { ...RULE, probes: 1 };
+    let [state] = grantProbes({ state: "open", until: 0 }, one, [probe("a", 100)], 0);
+    for (const [id, now] of [
+      ["b", 100],
+      ["c", 200],
+    ] as const) {
+      const [next, granted] = grantProbes(state, one, [probe(id, now + 100)], now);
+      expect(granted).toEqual([id]);
+      state = next;
+    }
+    expect(endProbe(state, one, { id: "a", result: "ok" }, 250)).toEqual(CLOSED);
+    expect(endProbe(state, one, { id: "b", result: "failed" }, 250)).toMatchObject({
+      state: "open",
+    });
+    expect(endProbe(state, one, { id: "z", result: "ok" }, 250)).toBe(state);
+    const said = endProbe(state, one, { id: "a", result: "unknown" }, 250);
+    expect(endProbe(said, one, { id: "a", result: "ok" }, 260)).toBe(said);
+  });
+
+  it("what is said of a probe twice, or of one from before, is not heard", () => {
     const [state] = grantProbes({ state: "open", until: 0 }, RULE, [probe("a", 100)], 0);
     const once = endProbe(state, RULE, { id: "a", result: "ok" }, 10);
     expect(endProbe(once, RULE, { id: "a", result: "ok" }, 20)).toBe(once);
@@ -66,7 +86,9 @@ describe("a breaker", () => {
   it("a probe that ends by itself is free again, a call that was not reported went well", () => {
     const wanted = [probe("a", 100), probe("b", 100, true)];
     const [state] = grantProbes({ state: "open", until: 0 }, RULE, wanted, 0);
-    expect(expire(state, RULE, 100)).toEqual({ state: "half-open", probes: [], ok: 1 });
+    expect(expire(state, RULE, 100)).toEqual({
+      ...{ state: "half-open", probes: [], ok: 1, late: ["a"] },
+    });
     expect(freeProbes(state, RULE, 100)?.free).toBe(1);
     const unknown = endProbe(state, RULE, { id: "a", result: "unknown" }, 50);
     expect(freeProbes(unknown, RULE, 50)?.free).toBe(1);

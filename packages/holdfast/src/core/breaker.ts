@@ -7,8 +7,8 @@
  *     │                                       └──────────────one probe fails──────────────┘  │
  *     └───────────────────────────────`probes` probes went well──────────────────────────────┘
  *
- * A grant of a probe has an id and an end. What is said of a probe that is not granted (any more) is not
- * heard, so that an answer that is repeated, late or of an earlier opening changes nothing.
+ * A grant of a probe has an id and an end. What is said of a probe that was not granted since it opened is not
+ * heard, so that an answer that is repeated or of an earlier opening changes nothing.
  */
 
 export interface BreakerRule {
@@ -32,7 +32,18 @@ export type BreakerState =
       readonly failures: readonly (readonly [at: number, count: number])[];
     }
   | { readonly state: "open"; readonly until: number }
-  | { readonly state: "half-open"; readonly probes: readonly Probe[]; readonly ok: number };
+  | {
+      readonly state: "half-open";
+      readonly probes: readonly Probe[];
+      readonly ok: number;
+      /** Probes of jobs that run longer than their grant: what they say is heard, but others need not wait for it. */
+      readonly late?: readonly string[];
+    };
+
+type HalfOpen = Extract<BreakerState, { readonly state: "half-open" }>;
+
+/** Those of processes that died stay among the late ones until it turns. */
+const MOST_LATE = 100;
 
 export const CLOSED: BreakerState = { state: "closed", failures: [] };
 
@@ -78,11 +89,9 @@ export function grantProbes(
   const granted = wanted.slice(0, free);
   if (granted.length === 0) return [state, []];
   const current = expire(state, rule, now);
-  const before = current.state === "half-open" ? current : { probes: [], ok: 0 };
-  return [
-    { state: "half-open", probes: [...before.probes, ...granted], ok: before.ok },
-    granted.map(({ id }) => id),
-  ];
+  const before: HalfOpen =
+    current.state === "half-open" ? current : { state: "half-open", probes: [], ok: 0 };
+  return [{ ...before, probes: [...before.probes, ...granted] }, granted.map(({ id }) => id)];
 }
 
 /** `unknown`: it did not run, or ended in a way that says nothing of the other side. */
@@ -94,11 +103,14 @@ export function endProbe(
   { id, result }: { readonly id: string; readonly result: ProbeResult },
   now: number,
 ): BreakerState {
-  if (state.state !== "half-open" || !state.probes.some((probe) => probe.id === id)) return state;
+  if (state.state !== "half-open") return state;
+  const { late = [] } = state;
+  if (!state.probes.some((probe) => probe.id === id) && !late.includes(id)) return state;
   if (result === "failed") return { state: "open", until: now + rule.openMs };
   const ok = state.ok + (result === "ok" ? 1 : 0);
   if (ok >= rule.probes) return CLOSED;
-  return { state: "half-open", probes: state.probes.filter((probe) => probe.id !== id), ok };
+  const probes = state.probes.filter((probe) => probe.id !== id);
+  return halfOpen({ probes, ok, late: late.filter((other) => other !== id) });
 }
 
 /** Takes off what has ended by itself: failures that left the window, grants of probes. */
@@ -111,9 +123,15 @@ export function expire(state: BreakerState, rule: BreakerRule, now: number): Bre
   if (state.ok >= rule.probes) return CLOSED;
   const probes = state.probes.filter(({ until }) => until > now);
   if (probes.length === state.probes.length) return state;
-  const unreported = state.probes.filter(({ until, isCall }) => isCall && until <= now).length;
-  const ok = state.ok + unreported;
-  return ok >= rule.probes ? CLOSED : { state: "half-open", probes, ok };
+  const over = state.probes.filter(({ until }) => until <= now);
+  const ok = state.ok + over.filter(({ isCall }) => isCall).length;
+  if (ok >= rule.probes) return CLOSED;
+  const running = over.filter(({ isCall }) => !isCall).map(({ id }) => id);
+  return halfOpen({ probes, ok, late: [...(state.late ?? []), ...running].slice(-MOST_LATE) });
+}
+
+function halfOpen({ late = [], ...state }: Omit<HalfOpen, "state">): HalfOpen {
+  return { state: "half-open", ...state, ...(late.length > 0 && { late }) };
 }
 
 export function failuresInWindow(state: BreakerState, rule: BreakerRule, now: number): number {
