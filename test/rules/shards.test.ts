@@ -54,6 +54,21 @@ describe.each(STORES)("shards of a queue on %s", (name) => {
     expect(ran).toContain("sim before");
   });
 
+  it("its parts keep and age as the queue does, those that it gets later as well", async () => {
+    const hf = process();
+    const minute = { succeeded: { maxAgeMs: 60_000 } };
+    await hf.queues.set("sim", { keep: minute, agingMs: 1_000 });
+    await hf.queues.set("sim", { shards: 2 });
+    const part = (shard: number) => hf.queues.get(`sim:${shard}`);
+    for (const shard of [0, 1]) {
+      expect(await part(shard)).toMatchObject({ keep: minute, agingMs: 1_000 });
+    }
+    await hf.queues.set("sim", { keep: { dead: { maxCount: 10 } }, agingMs: null });
+    await hf.queues.set("sim", { shards: 3 });
+    const keep = { ...minute, dead: { maxCount: 10 } };
+    for (const shard of [0, 1, 2]) expect(await part(shard)).toMatchObject({ keep, agingMs: null });
+  });
+
   it("a worker of some parts takes those alone", async () => {
     await process().queues.set("sim", { shards: 3 });
     const placed = await enqueue(process());

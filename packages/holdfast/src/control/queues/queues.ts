@@ -88,21 +88,28 @@ export class Queues {
     const { keep, overflow, shards, agingMs } = settings;
     const host = await this.#host();
     if (shards !== undefined) await this.#shards.set(name, shards);
+    // Of a sharded queue they are those of each part.
+    await this.#shards.read();
+    const parts = this.#shards.names(name);
     const limits = LIMITS.filter((limit) => settings[limit] !== undefined);
     if (limits.length > 0) {
       const bounds = Object.fromEntries(limits.map((limit) => [limit, settings[limit]]));
-      // Of a sharded queue they are those of each part.
-      await this.#shards.read();
-      const parts = this.#shards.names(name);
       const changes = parts.map((queue) => ({ queue, group: null, ...bounds }) as LimitChange);
       await host.lines.limit(changes);
     }
-    if (keep !== undefined) await host.settings.keep(name, keep);
     if (overflow !== undefined) await this.#overflows.set(name, overflow ?? "wait");
-    if (agingMs !== undefined) {
-      await host.aging.set(name, agingMs);
-      await host.workers.announceChange();
+    // New parts keep and age as the queue does.
+    const isSplit = shards !== undefined && shards !== null;
+    const kept = isSplit ? await host.settings.get(name) : {};
+    const rules = keep === undefined && Object.keys(kept).length > 0 ? kept : keep;
+    const aged = agingMs === undefined && isSplit ? await host.aging.of(name) : null;
+    const aging = agingMs ?? aged;
+    const isAging = agingMs !== undefined || aging !== null;
+    for (const part of parts) {
+      if (rules !== undefined) await host.settings.keep(part, rules);
+      if (isAging) await host.aging.set(part, aging);
     }
+    if (isAging) await host.workers.announceChange();
     const details = { ...settings };
     await host.audit({ action: "set queue", ...why, details }, { queue: name });
   }
