@@ -179,10 +179,10 @@ export class LeaseKeeper {
   #push(attempt: Attempt): void {
     if (this.#isKeptByTransaction(attempt) || (attempt.isLost && !attempt.isInDoubt)) return;
     const updates = attempt.takeUpdates();
+    attempt.renewalAsked();
     // In an outage they would pile up, and all be sent once it is over.
     if (!updates && this.#awaited.has(attempt)) return void this.#overdue.add(attempt);
     const renewal = updates ? attempt.renewalWith(updates) : attempt.ref;
-    attempt.renewalAsked();
     this.#awaited.add(attempt);
     this.#renewals.push({ attempt, renewal }, (error, result) => {
       this.#awaited.delete(attempt);
