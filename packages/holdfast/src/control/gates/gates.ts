@@ -234,7 +234,8 @@ export class Gates {
 
   /**
    * Writes a rule by compare-and-set; null deletes it. `isSame`: it was as it should be. Two that are set at the
-   * same time may both have found no other rate of their queue: both look again, and the later one gives way.
+   * same time may both have found no other rate of their queue: both look again, and whoever sees the other gives
+   * way. Both may; but one that does not see the other may have looked before that one wrote.
    */
   async #write(
     { records, runtime }: ExtensionHost,
@@ -268,7 +269,7 @@ export class Gates {
     { gate, before }: { readonly gate: Gate; readonly before: string | null },
     version: number | null,
   ): Promise<void> {
-    const others = [...(await readRules(records)).values()].filter(({ id }) => id < gate.id);
+    const others = [...(await readRules(records)).values()].filter(({ id }) => id !== gate.id);
     try {
       refuseSecondRate(gate, others);
     } catch (error) {
