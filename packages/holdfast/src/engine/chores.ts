@@ -3,6 +3,7 @@
  * of a fleet do not march in step. Most run while this process has a worker, some also where it only
  * enqueues or serves; those keep no process alive.
  */
+import { ClosedError } from "../core/errors.ts";
 import type { Chore } from "./extension.ts";
 import type { Logger } from "./logger.ts";
 import { isRetryable } from "./retrying.ts";
@@ -94,7 +95,11 @@ export class Chores {
       wantedMs = await chore.run({ isStopped });
     } catch (error) {
       const { logger } = this.#options;
-      if (!isRetryable(error)) logger.error(`the chore "${chore.name}" failed`, { error });
+      // One that is in the middle of its work meets a store that was closed behind it.
+      const isOver = this.#isClosed && error instanceof ClosedError;
+      if (!isOver && !isRetryable(error)) {
+        logger.error(`the chore "${chore.name}" failed`, { error });
+      }
     }
     running.isBusy = false;
     if (isStopped()) return;
