@@ -113,8 +113,10 @@ async function carryOn(host: ExtensionHost, id: string, carrier: string): Promis
   if (claimed === "over") return false;
   let current = claimed;
   if (current?.operation.action === "erase") return erased(host, current, until);
-  // Also while there is always something left to do.
-  if (current?.operation.stopAtFailureRate != null) current = await watched(host, current);
+  if (current?.operation.state === "running") {
+    current = await watched(host, current);
+    if (current === null) return false;
+  }
   while (current !== null) {
     const now = await host.jobs.now();
     const { operation } = current;
@@ -124,7 +126,7 @@ async function carryOn(host: ExtensionHost, id: string, carrier: string): Promis
     const { step: begun, next } = operation;
     const size = begun?.from === next ? begun.to - next : most;
     // One that was paused during its last step has nothing left to do but to end.
-    if (size === 0 && next < operation.count) return (await watched(host, current)) !== null;
+    if (size === 0 && next < operation.count) return true;
     current = await step(host, current, { size, now, isStale });
     if (host.runtime.monotonic() >= until) break;
   }

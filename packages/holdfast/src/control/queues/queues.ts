@@ -98,18 +98,11 @@ export class Queues {
       await host.lines.limit(changes);
     }
     if (overflow !== undefined) await this.#overflows.set(name, overflow ?? "wait");
-    // New parts keep and age as the queue does.
-    const isSplit = shards !== undefined && shards !== null;
-    const kept = isSplit ? await host.settings.get(name) : {};
-    const rules = keep === undefined && Object.keys(kept).length > 0 ? kept : keep;
-    const aged = agingMs === undefined && isSplit ? await host.aging.of(name) : null;
-    const aging = agingMs ?? aged;
-    const isAging = agingMs !== undefined || aging !== null;
     for (const part of parts) {
-      if (rules !== undefined) await host.settings.keep(part, rules);
-      if (isAging) await host.aging.set(part, aging);
+      if (keep !== undefined) await host.settings.keep(part, keep);
+      if (agingMs !== undefined) await host.aging.set(part, agingMs);
     }
-    if (isAging) await host.workers.announceChange();
+    if (agingMs !== undefined) await host.workers.announceChange();
     const details = { ...settings };
     await host.audit({ action: "set queue", ...why, details }, { queue: name });
   }

@@ -117,11 +117,19 @@ export class Shards {
     }
   }
 
-  /** What holds and bounds the queue does so for new parts from their first job on. Gates name the queues they hold. */
+  /**
+   * What holds and bounds the queue does so for new parts from their first job on, and they keep and age as it
+   * does. Gates name the queues they hold.
+   */
   async #prepare(queue: string, from: number, to: number): Promise<void> {
     if (from === to) return;
-    const { jobs, lines } = this.#host;
+    const { jobs, lines, settings, aging } = this.#host;
     const names = Array.from({ length: to - from }, (_, at) => shardName(queue, from + at));
+    const [keep, agingMs] = await Promise.all([settings.get(queue), aging.of(queue)]);
+    for (const name of names) {
+      if (Object.keys(keep).length > 0) await settings.keep(name, keep);
+      if (agingMs !== null) await aging.set(name, agingMs);
+    }
     const now = await jobs.now();
     const set = async (group: string | null, holds: readonly Hold[], bounds: object) => {
       const own = holds.filter(({ owner }) => !owner.startsWith("gate:"));

@@ -180,12 +180,11 @@ export class LeaseLoop {
     if (this.#asking || this.#phase === "stopped") return;
     const wanted = this.#options.wanted();
     const mayLease = this.#phase === "working" && wanted.limit > 0;
-    if (!mayLease) this.#leftToOthers = true;
+    this.#leftToOthers = !mayLease;
     // It takes no slot to say what one does not have.
     if (!mayLease && !this.#disowned) return;
     this.#sleep();
     this.#askAgain = false;
-    this.#leftToOthers = !mayLease;
     this.#askedForAll = wanted.cappedLimit > 0;
     this.#asking = this.#askOnce(mayLease ? wanted : null);
     await this.#asking;
@@ -196,7 +195,6 @@ export class LeaseLoop {
     const { runtime, logger } = this.#options;
     let waitMs: number;
     this.#askedAt = runtime.monotonic();
-    const tell = this.#teller();
     try {
       if (this.#disowned) await this.#disown();
       const reply = wanted === null ? null : await this.#lease(wanted);
@@ -205,7 +203,6 @@ export class LeaseLoop {
       if (reply === null) return this.fill();
       this.lastAnswer.answered();
       waitMs = this.#waitMs(reply);
-      tell(reply);
     } catch (error) {
       this.#asking = null;
       this.#failures += 1;
@@ -241,6 +238,7 @@ export class LeaseLoop {
       const count = reply.jobs.length;
       if (count > 0) logger.debug("leased", { event: "lease", worker, count });
       accept({ jobs: reply.jobs, worker, sentAt });
+      if (!admitted) this.#tell(reply, shares);
       return admitted ? { ...reply, nextInMs: soonest(reply.nextInMs, admitted.nextInMs) } : reply;
     } catch (error) {
       const isUnsure = !(error instanceof StoreUnavailableError) || error.mayHaveHappened;
@@ -301,18 +299,16 @@ export class LeaseLoop {
     return Math.min(stretchedMs, longestMs) * (0.75 + runtime.random() / 4);
   }
 
-  /** Of a call that may take whatever there is: what it finds, others would find too. */
-  #teller(): (reply: LeaseReply) => void {
-    const { idleLooks, settings, extensions, runtime } = this.#options;
-    // As they are when it is asked: both may change until the answer.
-    const isForAll = this.#askedForAll && !extensions.hasAdmission;
-    const queues = [...settings.queues.keys()];
-    const at = this.#askedAt;
-    return ({ jobs, nextInMs, unsure = [] }) => {
-      if (!isForAll || unsure.length > 0 || jobs.length > 0 || nextInMs === 0) return;
-      const nextAt = nextInMs === null ? Infinity : runtime.monotonic() + nextInMs;
-      idleLooks.foundNothing(queues, { at, nextAt });
-    };
+  /** What a call finds that may take whatever there is of these, others would find too. */
+  #tell(
+    { jobs, nextInMs, unsure = [] }: LeaseReply,
+    asked: readonly { readonly queue: string }[],
+  ): void {
+    const { idleLooks, runtime } = this.#options;
+    if (!this.#askedForAll || unsure.length > 0 || jobs.length > 0 || nextInMs === 0) return;
+    const nextAt = nextInMs === null ? Infinity : runtime.monotonic() + nextInMs;
+    const queues = asked.map(({ queue }) => queue);
+    idleLooks.foundNothing(queues, { at: this.#askedAt, nextAt });
   }
 
   /** How long it may still rest because another one has looked since this one did. */
