@@ -9,11 +9,11 @@ import { packAttempt } from "./job-details.ts";
 
 export async function adopt(how: InsertHow, jobs: readonly AdoptedJob[]): Promise<InsertResult[]> {
   return addInTurn(how, jobs, {
-    script: "adopt",
     head: [],
     args: (batch, queues) =>
       batch.flatMap((job) => adoptedArgs(job, queues.indexOf(job.queue) + 1)),
     isKnown: true,
+    send: async (queues, args) => how.server.onQueues("adopt", queues, args),
   });
 }
 

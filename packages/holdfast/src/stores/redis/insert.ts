@@ -3,13 +3,13 @@ import type { InsertResult } from "../../core/store.ts";
 import { flag } from "./args.ts";
 import { BATCH_ITEMS } from "./batch-items.ts";
 import type { Arg, Reply } from "./client-like.ts";
+import type { Announced, Handovers } from "./handovers.ts";
 import { eachAtOnce } from "./each-at-once.ts";
 import { elsewhere } from "./elsewhere.ts";
 import { STATUSES } from "./header.ts";
 import { newJobArgs } from "./new-job-args.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { list, number, rows, text } from "./reply.ts";
-import type { ScriptName } from "./script.ts";
 import type { Server } from "./server.ts";
 import { named, type Touched } from "./touched.ts";
 
@@ -20,20 +20,28 @@ export interface InsertHow {
   readonly server: Server;
   readonly queues: QueueBook;
   readonly touched: Touched;
-  /** New jobs are on their way to the server: what is sent from now on arrives behind them. */
-  readonly onSent?: () => void;
+}
+
+export interface AddHow extends InsertHow, Announced {
+  readonly handovers: Handovers;
 }
 
 export async function insert(
-  how: InsertHow,
+  how: AddHow,
   jobs: readonly NewJob[],
   evenIfFull: boolean,
 ): Promise<InsertResult[]> {
+  const { server, handovers, onSent } = how;
+  const [first] = jobs;
+  const isPlain = jobs.length === 1 && first?.dedupe === null && first.delayMs <= 0;
   const results = await addInTurn(how, jobs, {
-    script: "insert",
     head: [flag(evenIfFull)],
     args: newJobArgs,
     isKnown: false,
+    send: async (queues, args) =>
+      isPlain && first.runAt === null
+        ? handovers.insert(first.queue, args, how)
+        : server.onQueues("insert", queues, args, onSent),
   });
   how.touched.added = readyCount(jobs, results);
   return results;
@@ -47,12 +55,13 @@ function readyCount(jobs: readonly NewJob[], results: readonly InsertResult[]): 
 }
 
 interface Adding<Job> {
-  readonly script: ScriptName;
   readonly head: readonly Arg[];
   /** Of jobs for these queues, which are the keys of the script. */
   args(jobs: readonly Job[], queues: readonly string[]): Arg[];
   /** These jobs have been somewhere before, so it may have been here. */
   readonly isKnown: boolean;
+  /** Runs the script that adds jobs of these queues. */
+  send(queues: readonly string[], args: readonly Arg[]): Promise<Reply>;
 }
 
 /**
@@ -119,7 +128,7 @@ async function addJobs<Job extends { readonly id: string; readonly queue: string
   async function addBatch(batch: readonly number[], slot: readonly string[]): Promise<void> {
     const own = batch.flatMap((index) => jobs[index] ?? []);
     const args = [...adding.head, flag(asks.inScript), ...adding.args(own, slot)];
-    const reply = await server.onQueues(adding.script, slot, args, how.onSent);
+    const reply = await adding.send(slot, args);
     const [made, woken, refused] = list(reply);
     how.touched.wake(woken, slot);
     await queues.made(named(made, slot));

@@ -11,11 +11,11 @@ import type { LeasedJob, LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { flag } from "./args.ts";
 import { BATCH_ITEMS } from "./batch-items.ts";
 import type { Reply } from "./client-like.ts";
+import type { Handovers } from "./handovers.ts";
 import { readSteps } from "./job-details.ts";
 import { LeaseFailures } from "./lease-failures.ts";
 import { type More, readLeasedJobs } from "./leased-jobs.ts";
 import { bytes, list, number, numberOrNull, rows, text, textOrNull } from "./reply.ts";
-import type { Server } from "./server.ts";
 
 interface QueueDemand extends Demand {
   readonly jobs: LeasedJob[];
@@ -24,7 +24,7 @@ interface QueueDemand extends Demand {
 
 /** One call of `lease`, and what is left of it. */
 interface Call {
-  readonly server: Server;
+  readonly handovers: Handovers;
   readonly request: LeaseRequest;
   readonly failures: LeaseFailures;
   left: number;
@@ -56,13 +56,13 @@ export class Leases {
   /** Queues whose next job was too large for their part, the longest waiting first. */
   readonly #leftBehind = new Set<string>();
 
-  async lease(server: Server, request: LeaseRequest): Promise<LeaseReply> {
+  async lease(handovers: Handovers, request: LeaseRequest): Promise<LeaseReply> {
     const limit = Math.min(BATCH_ITEMS, Math.max(0, request.limit));
     const cappedLeft = Math.max(0, request.cappedLimit ?? limit);
     const bytesLeft = request.maxBytes ?? Infinity;
     const failures = new LeaseFailures();
     const call: Call = {
-      ...{ server, request, failures, left: limit, cappedLeft, bytesLeft },
+      ...{ handovers, request, failures, left: limit, cappedLeft, bytesLeft },
       ...{ hasAny: false, isTight: false },
     };
     const demands = demandsOf(request);
@@ -126,18 +126,14 @@ export class Leases {
 
 async function takeFrom(ask: Ask, call: Call): Promise<Taken> {
   const { demand, atMost, maxBytes, isFirstFree } = ask;
-  const { server, request } = call;
+  const { handovers, request } = call;
   const wantsCapped = (request.cappedLimit ?? request.limit) > 0;
   const isBoundless = maxBytes === Infinity;
   const reply = list(
-    await server.onQueues(
-      "lease",
-      [demand.name],
-      [
-        ...[request.worker, request.leaseMs, atMost, call.cappedLeft, flag(wantsCapped)],
-        ...[isBoundless ? "" : Math.max(0, maxBytes), flag(isFirstFree)],
-      ],
-    ),
+    await handovers.lease(demand.name, [
+      ...[request.worker, request.leaseMs, atMost, call.cappedLeft, flag(wantsCapped)],
+      ...[isBoundless ? "" : Math.max(0, maxBytes), flag(isFirstFree)],
+    ]),
   );
   const isStopped = number(reply[2]) === 1;
   const jobs = readLeasedJobs({

@@ -15,6 +15,7 @@ import { countDead } from "./count-dead.ts";
 import { count, place } from "./count.ts";
 import { disown } from "./disown.ts";
 import { find } from "./find.ts";
+import { Handovers } from "./handovers.ts";
 import { insert, type InsertHow } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { Keys } from "./keys.ts";
@@ -97,7 +98,8 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
       opened.release();
       throw error;
     }
-    life = { ...opened, queues, listener, leases: new Leases(), reaps: new Reaps() };
+    const handovers = new Handovers(server);
+    life = { ...opened, queues, listener, handovers, leases: new Leases(), reaps: new Reaps() };
     wasOpen = true;
     wakeups.open(async (wakeup) => {
       await server.command("PUBLISH", keys.channel, messageOf(self, wakeup));
@@ -171,21 +173,21 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
     onWakeup: (listener) => wakeups.listen(listener),
 
     insert: async (jobs, { evenIfFull = false } = {}) =>
-      write(async (how) => {
+      write(async (how, { handovers }) => {
         if (jobs.length === 0) return [];
         const due = new Set<string>();
         for (const { queue, delayMs, runAt } of jobs) {
           if (delayMs <= 0 && runAt === null) due.add(queue);
         }
-        const onSent = (): void => wakeups.expected([...due]);
+        const expect = (): void => wakeups.expected([...due]);
         // In a cluster a call may be sent elsewhere on its way, and the next one overtake it.
         if (!how.server.isCluster) how.touched.expected = due;
-        return insert({ ...how, onSent }, jobs, evenIfFull);
+        return insert({ ...how, handovers, onOffered: expect, onSent: expect }, jobs, evenIfFull);
       }),
     adopt: async (jobs) => write(async (how) => (jobs.length === 0 ? [] : adopt(how, jobs))),
     async lease(request) {
-      const { server, leases } = openLife();
-      return leases.lease(server, request);
+      const { handovers, leases } = openLife();
+      return leases.lease(handovers, request);
     },
     async renew(renewals, leaseMs) {
       const { server } = openLife();
@@ -264,6 +266,7 @@ interface Life extends OpenServer {
   facts: ServerFacts;
   readonly queues: QueueBook;
   readonly listener: Listener;
+  readonly handovers: Handovers;
   readonly leases: Leases;
   readonly reaps: Reaps;
 }

@@ -15,6 +15,7 @@ export type ScriptName = Exclude<
   | "places"
   | "job"
   | "gates"
+  | "leasing"
   | "updates"
   | "insert-one"
   | "filter"

@@ -30,6 +30,7 @@ describe("the scripts", () => {
     const refused = verbs.filter((name) => LUA[name].startsWith("#!lua\n"));
     expect(refused.toSorted()).toEqual([
       "adopt",
+      "hand-over",
       "insert",
       "ledger-amend",
       "ledger-append",

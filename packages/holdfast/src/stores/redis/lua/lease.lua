@@ -2,20 +2,11 @@
 -- Hands out ready jobs of one queue: turns between its lines, priority and age inside a line.
 --
 -- KEYS     root, queue
--- ARGV     clock, worker, leaseMs, how many, how many of capped lines, does the caller want any of
---          capped lines 0|1, how many bytes of bodies or "", does the first job come whatever its size 0|1
+-- ARGV     clock, what is asked for (leasing.lua)
 -- returns  { when to come back (text, "" if nothing is in sight), taken from capped lines, was a job left
---            because of its size 0|1,
---            { of those that have more: number of the job, checkpoint or false, steps or {}, … },
---            { the moving parts of the headers }, { long bodies }, texts of several jobs, … }
---          of each job in a text: the size of its id, the number of its moving part, the sizes of
---          what stays of its header and of its body (0: the next of the long ones), id, what stays,
---          body
--- include: clock header queue ring places gates
-local q = queue_at(1)
-local worker, lease_ms, at_most = arg(), number_arg(), number_arg()
-local capped_left, wants_capped = number_arg(), arg() == '1'
-local bytes_left, is_first_free, is_over = tonumber(arg()), arg() == '1', false
+--            because of its size 0|1, the jobs (leasing.lua) … }
+-- include: clock header queue ring places gates leasing
+local is_over = false
 
 -- So many jobs of a line at a time: going through every line for each job costs twice as much, and
 -- the virtual times keep it fair over a few calls.
@@ -27,10 +18,9 @@ local PUT_AWAY, LET_IN = 500, 200
 if not is_made(q) then
   -- Nobody knows the queue yet; whoever makes it is to know that somebody waits.
   if at_most > 0 then redis.call('HSET', q.m, 'hungry', '1') end
-  return { '', 0, 0, {}, {}, {} }
+  return answer_jobs({ '', 0, 0 })
 end
 read_gates(q)
-q.taken = {}
 
 local ids, members, taken_count, capped_taken = {}, {}, 0, 0
 
@@ -191,10 +181,6 @@ local function room()
   return math.min(at_most, q.max_active - redis.call('ZCARD', q.a))
 end
 
-local function next_due()
-  return tonumber(redis.call('ZRANGE', q.d, 0, 0, 'WITHSCORES')[2]) or FOREVER
-end
-
 local vt, due_at = nil, FOREVER
 if not q.held_until then
   due_at = next_due()
@@ -213,102 +199,11 @@ if not q.held_until then
   end
 end
 
--- Of one line in one command.
-local function count_taken()
-  local group = next(q.taken)
-  if next(q.taken, group) ~= nil then
-    change_active(q, q.taken, 1)
-  else
-    redis.call('HINCRBY', q.la, group, q.taken[group])
-  end
-end
-
--- ── start the attempts ──────────────────────────────────────────────────────────────────────────
-local lease_until = instant_after(lease_ms)
-
--- What a lease makes of the moving part of a header; where what stays of it ends, counted from the
--- end; and what the job has elsewhere.
-local parts_begun = {}
-local function begin(moving)
-  local h = unpack_moving(moving)
-  local was_tried = h.attempts > 0
-  unset(h, LEASE_SPENT)
-  if h.crashes > 0 then set(h, UNSTARTED) end
-  if h.attempts < h.max_attempts then
-    h.attempts = h.attempts + 1
-    set(h, LEASE_SPENT)
-  end
-  h.fence = fence_after(h.fence)
-  h.status, h.updates_order = PROCESSING, 0
-  h.started_at, h.updated_at, h.lease_until = now, now, lease_until
-  local begun = pack_moving(h, #worker)
-  parts_begun[#parts_begun + 1] = begun
-  return { moving = begun, cut = -h.worker_size - 1, number = #parts_begun, sizes = {}, h = h,
-    was_tried = was_tried,
-    has_more = has(h, HAS_DETAILS) or has(h, HAS_STEPS) }
-end
-
-local more = {}
-local function add_more(index, id, h)
-  more[#more + 1] = index
-  more[#more + 1] = has(h, HAS_DETAILS) and redis.call('HGET', q.x, 'c' .. id) or false
-  more[#more + 1] = has(h, HAS_STEPS) and redis.call('HGETALL', q.base .. 's:' .. id) or {}
-end
-
--- Several jobs in one text: a list of all their parts costs the driver more than reading them. The
--- server hashes every byte of a text that a script makes, so bodies that are long stay as they are; and
--- what is joined beyond 8 KiB it makes more than once.
-local SIZES, TEXT_SIZE, LONG = '<I2I2I4I4', 6000, 500
-local long = {}
-local reply = { '', capped_taken, is_over and 1 or 0, more, parts_begun, long }
-
+local reply = { '', capped_taken, is_over and 1 or 0 }
 if taken_count > 0 then
-  local headers, bodies = redis.call('HMGET', q.h, unpack(ids)), redis.call('HMGET', q.b, unpack(ids))
-  local written, leased, known, tried = {}, {}, {}, {}
-  local parts, first, last, text_size = {}, 1, 0, 0
-  local until_text = text_of(lease_until)
-  local moving, begun
-  for index, id in ipairs(ids) do
-    local packed, body = headers[index], bodies[index]
-    -- Most begin as the one before.
-    if not moving or find(packed, moving, 1, true) ~= 1 then
-      moving = sub(packed, 1, MOVING_SIZE)
-      begun = known[moving] or begin(moving)
-      known[moving] = begun
-    end
-    local stays = sub(packed, MOVING_SIZE + 1, begun.cut)
-    local pair = 2 * index
-    written[pair - 1], written[pair] = id, begun.moving .. stays .. worker
-    leased[pair - 1], leased[pair] = until_text, members[index]
-    if begun.has_more then add_more(index, id, begun.h) end
-    if begun.was_tried then tried[#tried + 1] = id end
-    local body_size = #body
-    if body_size > LONG then
-      long[#long + 1] = body
-      body, body_size = '', 0
-    end
-    -- Most have sizes that came before. No two have one key: a body that is joined is short.
-    local key = #id + 65536 * (body_size + 1024 * #stays)
-    local sizes = begun.sizes[key]
-    if not sizes then
-      sizes = struct.pack(SIZES, #id, begun.number, #stays, body_size)
-      begun.sizes[key] = sizes
-    end
-    parts[last + 1], parts[last + 2], parts[last + 3], parts[last + 4] = sizes, id, stays, body
-    last, text_size = last + 4, text_size + #id + #stays + body_size
-    if text_size > TEXT_SIZE then
-      reply[#reply + 1] = table.concat(parts, '', first, last)
-      first, text_size = last + 1, 0
-    end
-  end
-  if last >= first then reply[#reply + 1] = table.concat(parts, '', first, last) end
-  redis.call('HSET', q.h, unpack(written))
-  redis.call('ZADD', q.a, unpack(leased))
-  if #tried > 0 then redis.call('ZREM', q.rt, unpack(tried)) end
-  note_lease(q, lease_until)
-  count_taken()
-  q.taken = {}
+  start_jobs(ids, members, redis.call('HMGET', q.h, unpack(ids)), redis.call('HMGET', q.b, unpack(ids)))
 end
+answer_jobs(reply)
 
 -- ── when to come back ───────────────────────────────────────────────────────────────────────────
 -- Now if a line is open or a job was too large for what was left, else when a job falls due or a hold ends. What is only full is not worth
@@ -351,9 +246,7 @@ local back_at = is_over and now or come_back_at()
 if back_at < FOREVER then reply[1] = text_of(math.max(0, back_at - now)) end
 -- Also who got just what was asked for, if nothing is left to come for now: slots get free, and no call tells of it.
 local is_hungry = at_most > 0 and not is_over and (taken_count < at_most or back_at > now)
-if is_hungry and not kept_of(q).hungry then
-  redis.call('HSET', q.m, 'hungry', '1')
-end
+if is_hungry then note_hunger() end
 if vt and q.vt ~= vt then redis.call('HSET', q.m, 'vt', text_of(q.vt)) end
 -- An idle worker that asks again and again writes nothing; but a clock that is ahead must go on.
 if taken_count > 0 or ahead then save_clock() end
