@@ -17,6 +17,8 @@ export interface Course {
 }
 
 const WARM_TOGETHER = 50;
+/** One at a time they take another way than some together: that must be compiled, too. */
+const WARM_ALONE = 500;
 const WARM_SAMPLES = 20;
 
 /** In milliseconds, one for each sample. */
@@ -26,8 +28,8 @@ export async function latenciesOf(session: Session, course: Course): Promise<num
   const stop = await session.run((payload) => arrived(payload, sharedNow()));
   await warmUp(session, { jobs: warmJobs, onArrival: (then) => (arrived = then) });
   const tookMs: number[] = [];
-  for (let order = 0; order < WARM_SAMPLES + samples; order++) {
-    if (pauses === "random") await pause(2 + Math.random() * 16);
+  for (let order = -WARM_ALONE; order < WARM_SAMPLES + samples; order++) {
+    if (pauses === "random" && order >= 0) await pause(2 + Math.random() * 16);
     const took = new Promise<number>((resolve) => {
       arrived = (payload, at) => payload.order === order && resolve(at - payload.at);
     });
@@ -36,7 +38,7 @@ export async function latenciesOf(session: Session, course: Course): Promise<num
     tookMs.push(await took);
   }
   await stop();
-  return tookMs.slice(WARM_SAMPLES);
+  return tookMs.slice(WARM_ALONE + WARM_SAMPLES);
 }
 
 async function warmUp(
