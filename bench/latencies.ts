@@ -18,7 +18,7 @@ export interface Course {
 
 const WARM_TOGETHER = 50;
 /** One at a time they take another way than some together: that must be compiled, too. */
-const WARM_ALONE = 500;
+const WARM_ALONE_MS = 1_000;
 const WARM_SAMPLES = 20;
 
 /** In milliseconds, one for each sample. */
@@ -27,18 +27,25 @@ export async function latenciesOf(session: Session, course: Course): Promise<num
   let arrived: (payload: Payload, at: number) => void = () => {};
   const stop = await session.run((payload) => arrived(payload, sharedNow()));
   await warmUp(session, { jobs: warmJobs, onArrival: (then) => (arrived = then) });
-  const tookMs: number[] = [];
-  for (let order = -WARM_ALONE; order < WARM_SAMPLES + samples; order++) {
-    if (pauses === "random" && order >= 0) await pause(2 + Math.random() * 16);
+  const latencyOf = async (order: number): Promise<number> => {
     const took = new Promise<number>((resolve) => {
       arrived = (payload, at) => payload.order === order && resolve(at - payload.at);
     });
     if (enqueue) enqueue(order);
     else await session.enqueue(payloadOf(order, sharedNow()));
-    tookMs.push(await took);
+    return took;
+  };
+  let order = 0;
+  for (const hotAt = performance.now() + WARM_ALONE_MS; performance.now() < hotAt; order++) {
+    await latencyOf(order);
+  }
+  const tookMs: number[] = [];
+  for (const last = order + WARM_SAMPLES + samples; order < last; order++) {
+    if (pauses === "random") await pause(2 + Math.random() * 16);
+    tookMs.push(await latencyOf(order));
   }
   await stop();
-  return tookMs.slice(WARM_ALONE + WARM_SAMPLES);
+  return tookMs.slice(WARM_SAMPLES);
 }
 
 async function warmUp(

@@ -9,6 +9,8 @@ import { startOwnPostgres, type OwnPostgres } from "../../servers/postgres.ts";
 import type { ChaosStore, ChaosTransactions, StartedStore } from "../chaos-store.ts";
 
 const WRITE_PATIENCE_MS = 150;
+/** What a handler's own connection has no answer to by then is lost: without it `pg` waits for ever. */
+const PATIENCE = { connectionTimeoutMillis: 5_000, query_timeout: 15_000 };
 const DURABLE = ["fsync=on", "full_page_writes=on"];
 
 export const postgres: ChaosStore = {
@@ -18,7 +20,7 @@ export const postgres: ChaosStore = {
 };
 
 function openWithTransactions(url: string): ChaosTransactions {
-  const pool = new pg.Pool({ connectionString: url });
+  const pool = new pg.Pool({ connectionString: url, ...PATIENCE });
   // A connection that is cut while it is idle is replaced by the pool.
   pool.on("error", () => {});
   return {
