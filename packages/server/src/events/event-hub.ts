@@ -174,10 +174,11 @@ export class EventHub {
     } else {
       this.#changes.forget();
     }
-    const made = new Map<string, StreamEvent>();
+    // Null: all of them. No queue at all is not the same.
+    const made = new Map<string | null, StreamEvent>();
     const id = this.#id(this.#seq);
     for (const [client, { caller }] of this.#clients) {
-      const scope = caller.queues === null ? "" : [...caller.queues].sort().join(" ");
+      const scope = caller.queues === null ? null : [...caller.queues].sort().join(" ");
       let event = made.get(scope);
       // Once for all who see the same.
       if (!event)

@@ -1,0 +1,32 @@
+/** What is seen in a stream of events. */
+import { afterEach, describe, expect, it } from "vitest";
+import { listenTo } from "./listen-events.ts";
+import { serve, type Served } from "./served.ts";
+
+const closings: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closings.splice(0).toReversed()) await close();
+});
+
+async function served(...given: Parameters<typeof serve>): Promise<Served> {
+  const own = await serve(...given);
+  closings.push(() => own.close());
+  return own;
+}
+
+describe("a stream of events", () => {
+  it("shows a caller of no queue at all nothing of any queue", async () => {
+    const user = () => ({ name: "nobody", role: "viewer", queues: [] }) as const;
+    const own = await served("sqlite", { auth: { adminToken: "of-an-admin-of-all", user } });
+    await own.hf.enqueue("mail.send", {}, { queue: "mail", delayMs: 60_000 });
+    const all = await listenTo(own.url, "", { authorization: "Bearer of-an-admin-of-all" });
+    expect((await all.next("overview")).data.queueCount).toBe(1);
+    const none = await listenTo(own.url, "", {}, null);
+    for (let looks = 0; looks < 2; looks += 1) {
+      const { data } = await none.next("overview");
+      expect(data).toMatchObject({ queueCount: 0, queues: [] });
+      expect(JSON.stringify(data)).not.toContain("mail");
+    }
+    for (const ear of [all, none]) ear.close();
+  });
+});
