@@ -1,4 +1,4 @@
-/** What is seen in a stream of events. */
+/** What is seen in a stream of events, and by whom. */
 import { afterEach, describe, expect, it } from "vitest";
 import { listenTo } from "./listen-events.ts";
 import { serve, type Served } from "./served.ts";
@@ -28,5 +28,15 @@ describe("a stream of events", () => {
       expect(JSON.stringify(data)).not.toContain("mail");
     }
     for (const ear of [all, none]) ear.close();
+  });
+
+  it("is not kept open for a HEAD, which nobody reads", async () => {
+    const own = await served("sqlite", { events: { maxPerCaller: 2 } });
+    for (let asked = 0; asked < 4; asked += 1) {
+      expect((await own.call("HEAD", "/api/v1/events")).status).toBe(200);
+    }
+    const ear = await listenTo(own.url);
+    await ear.next("overview");
+    ear.close();
   });
 });

@@ -49,9 +49,18 @@ export async function handle(services: Services, one: Route, arrival: Arrival): 
   } catch (error) {
     response = refusal(error, services, { one, who, requestId });
   }
+  response = await withoutBody(response, arrival.request);
   response.headers.set("x-request-id", requestId);
   services.metrics.answered(one, response.status, services.now() - began);
   return response;
+}
+
+/** To a HEAD nobody reads a body: a stream that was opened for it would stay open for good. */
+async function withoutBody(response: Response, { method }: Request): Promise<Response> {
+  if (method !== "HEAD") return response;
+  const { status, headers } = response;
+  await response.body?.cancel();
+  return new Response(null, { status, headers });
 }
 
 async function callerOf(
