@@ -144,6 +144,8 @@ function listenError(
 
 function servicesOf(hf: Holdfast, options: ServerOptions): Services {
   const now = () => Date.now();
+  // What is only as old as it is must not be older or younger because a clock was set.
+  const steady = () => performance.now();
   const logger = options.logger ?? hf.tools.logger;
   const records = hf.tools.ledgerRecords;
   const parts = { tokens: new Tokens(records, now), sessions: new Sessions(records, now), now };
@@ -154,7 +156,7 @@ function servicesOf(hf: Holdfast, options: ServerOptions): Services {
   const { maxClients, maxPerCaller } = options.events ?? {};
   const auth = new Authenticator(options.auth ?? {}, parts);
   const ended: Authenticator["ended"] = (all) => auth.ended(all);
-  const hub = new EventHub({ hf, overview, logger, ended, maxClients, maxPerCaller });
+  const hub = new EventHub({ hf, overview, logger, ended, maxClients, maxPerCaller, steady });
   return {
     ...{ hf, options, logger, overview, hub, routes, now, basePath: options.basePath ?? "" },
     auth,

@@ -14,6 +14,8 @@ import type { TokenRecord, Tokens } from "./tokens.ts";
 const MOST_WRONG = 5;
 const WRONG_WITHIN_MS = 60_000;
 const MOST_HEADER = 8 * 1024;
+/** Who is found by a function is asked for again by then: only a new request can be asked about. */
+const FOUND_FOR_MS = 60_000;
 const ADMIN = "admin token";
 
 export interface Credentials {
@@ -72,7 +74,8 @@ export class Authenticator {
     const isOpen = anonymous !== null && this.#options.only !== "user";
     if (isOpen && isFromHere(request, address)) {
       const by = "anonymous on this machine";
-      return { by, role: anonymous, queues: null, key: by, via: "anonymous", tokenId: null };
+      const about = { role: anonymous, queues: null, tokenId: null, goodForMs: null } as const;
+      return { by, key: by, via: "anonymous", ...about };
     }
     throw unauthenticated();
   }
@@ -99,7 +102,8 @@ export class Authenticator {
     if (!user) return null;
     const by = `user ${user.name}`;
     const queues = user.queues === undefined ? null : new Set(user.queues);
-    return { by, role: user.role, queues, key: by, via: "function", tokenId: null };
+    const about = { role: user.role, queues, tokenId: null, goodForMs: FOUND_FOR_MS };
+    return { by, key: by, via: "function", ...about };
   }
 
   async #byHeader(header: string, address: string): Promise<Caller> {
@@ -148,13 +152,15 @@ function isFromHere(request: Request, address: string): boolean {
 }
 
 function adminCaller(): Caller {
-  return { by: ADMIN, role: "admin", queues: null, key: ADMIN, via: "token", tokenId: null };
+  const about = { queues: null, tokenId: null, goodForMs: null } as const;
+  return { by: ADMIN, role: "admin", key: ADMIN, via: "token", ...about };
 }
 
 function callerOf(token: TokenRecord, via: Caller["via"]): Caller {
   const { id, name, role, queues } = token;
   const by = `token ${id}${name === "" ? "" : ` (${name})`}`;
-  return { by, role, queues: queues && new Set(queues), key: `token ${id}`, via, tokenId: id };
+  const about = { role, queues: queues && new Set(queues), tokenId: id, goodForMs: null };
+  return { by, key: `token ${id}`, via, ...about };
 }
 
 function unauthenticated(): HttpError {

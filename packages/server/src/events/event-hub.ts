@@ -52,11 +52,18 @@ export interface HubOptions {
   readonly ended: (all: readonly Listener[]) => Promise<readonly Listener[]>;
   readonly maxClients?: number | undefined;
   readonly maxPerCaller?: number | undefined;
+  /** A clock that is never set. */
+  readonly steady: () => number;
+}
+
+interface LetInUntil extends Listener {
+  /** On the steady clock. */
+  readonly until: number;
 }
 
 export class EventHub {
   readonly #options: HubOptions;
-  readonly #clients = new Map<EventClient, Listener>();
+  readonly #clients = new Map<EventClient, LetInUntil>();
   readonly #changes: JobChanges;
   /** Of this server: what another one sent cannot be told apart from what this one did. */
   readonly #epoch = randomText(6);
@@ -69,6 +76,7 @@ export class EventHub {
   #ticks = 0;
   #looks = 0;
   #isLooking = false;
+  #isClosed = false;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -80,7 +88,8 @@ export class EventHub {
   }
 
   listen(listener: Listener): ReadableStream<Uint8Array> {
-    const { maxClients = MAX_CLIENTS, maxPerCaller = MAX_PER_CALLER } = this.#options;
+    const { maxClients = MAX_CLIENTS, maxPerCaller = MAX_PER_CALLER, steady } = this.#options;
+    if (this.#isClosed) throw new HttpError(503, "closed", "this server is stopping");
     const own = [...this.#clients.values()].filter(
       ({ caller }) => caller.key === listener.caller.key,
     );
@@ -93,7 +102,9 @@ export class EventHub {
       });
     }
     const client = new EventClient(() => this.#leave(client));
-    this.#clients.set(client, listener);
+    const { goodForMs } = listener.caller;
+    const until = goodForMs === null ? Infinity : steady() + goodForMs;
+    this.#clients.set(client, { ...listener, until });
     this.#resume(client, listener);
     if (this.#isAway) client.send(encodeEvent(this.#id(this.#seq), "store", { isAway: true }));
     if (this.#timer === null) this.#tick();
@@ -101,6 +112,7 @@ export class EventHub {
   }
 
   close(): void {
+    this.#isClosed = true;
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     for (const client of [...this.#clients.keys()]) client.close();
@@ -135,6 +147,8 @@ export class EventHub {
   #tick(): void {
     this.#ticks += 1;
     if (this.#ticks % BEAT_EVERY === 0) for (const client of this.#clients.keys()) client.beat();
+    const now = this.#options.steady();
+    for (const [client, { until }] of this.#clients) if (until <= now) client.close();
     // A read that takes longer than a second is waited for: never two at once.
     if (!this.#isLooking) void this.#lookInTime();
     this.#timer = setTimeout(() => {

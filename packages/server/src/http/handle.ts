@@ -23,6 +23,7 @@ const WRITE_FACTOR = 6;
 const NOTED_REFUSALS = new Set([401, 403, 429]);
 const NOBODY: Caller = {
   ...{ by: "anyone", role: "viewer", queues: null, key: "anyone", via: "anonymous", tokenId: null },
+  goodForMs: null,
 };
 
 export interface Arrival {
