@@ -16,6 +16,8 @@ import { auditView } from "./routes/views.ts";
 
 const FRESH_MS = 1_000;
 const SLOW_MS = 5_000;
+/** A ledger elsewhere that has not answered by then is not waited for. */
+const PATIENCE_MS = 1_000;
 const MOST_QUEUES = 200;
 const LAST_ACTIONS = 10;
 const WORST_FAULTS = 5;
@@ -109,11 +111,7 @@ export class OverviewReader {
       hf.deadLetters.groups({ limit: WORST_FAULTS }),
       hf.gates.list(),
       this.#storeOf(),
-      // There may be no ledger, or one that is away.
-      hf.ledger({ kind: "audit", limit: LAST_ACTIONS }).then(
-        ({ entries }) => entries,
-        () => [],
-      ),
+      this.#actions(),
       this.#heldOf(largest(counts).slice(0, LOOKED_AT)),
     ]);
     const holding = gates.filter(({ state, cooldownUntil }) => {
@@ -125,6 +123,18 @@ export class OverviewReader {
       ...{ workers, operations: operations.slice(0, 50), dead, faults, actions, held, store },
       gates: holding.slice(0, MOST_GATES),
     };
+  }
+
+  /** There may be no ledger, or one that is away: then those that were read last. */
+  async #actions(): Promise<Snapshot["actions"]> {
+    const before = this.#slow?.actions ?? [];
+    const { promise: late, resolve } = Promise.withResolvers<Snapshot["actions"]>();
+    const timer = setTimeout(() => resolve(before), PATIENCE_MS);
+    const read = this.#hf.ledger({ kind: "audit", limit: LAST_ACTIONS }).then(
+      ({ entries }) => entries,
+      () => before,
+    );
+    return Promise.race([read, late]).finally(() => clearTimeout(timer));
   }
 
   async #storeOf(): Promise<Snapshot["store"]> {
