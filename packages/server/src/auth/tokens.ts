@@ -40,6 +40,10 @@ export interface NewToken {
   readonly expiresAt: Date | null;
 }
 
+export function hasTokenForm(given: string): boolean {
+  return FORM.test(given);
+}
+
 function checkNewToken(given: unknown): void {
   const { role, queues, name, createdBy, expiresAt } = Object(given) as Partial<NewToken>;
   const isName = (one: unknown) => typeof one === "string" && NAME_PATTERN.test(one);
