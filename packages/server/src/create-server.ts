@@ -162,8 +162,8 @@ function servicesOf(hf: Holdfast, options: ServerOptions): Services {
     auth,
     audit: new AuditDesk(hf, logger),
     metrics: new Metrics(hf, () => hub.size),
-    shared: new SharedReads(now),
-    plans: new RecentCounts({ withinMs: PLANS_WITHIN_MS, now }),
+    shared: new SharedReads(steady),
+    plans: new RecentCounts({ withinMs: PLANS_WITHIN_MS, now: steady }),
   };
 }
 

@@ -64,7 +64,7 @@ export class OverviewReader {
 
   /** Throws while the store is away. */
   read(): Promise<Snapshot> {
-    if (this.#last && this.#now() - this.#last.at < FRESH_MS) return Promise.resolve(this.#last);
+    if (this.#last && this.#isWithin(this.#last.at, FRESH_MS)) return Promise.resolve(this.#last);
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null;
     });
@@ -78,7 +78,7 @@ export class OverviewReader {
 
   #count(): Promise<Counted> {
     const last = this.#counted;
-    if (last && this.#now() - last.at < FRESH_MS) return Promise.resolve(last);
+    if (last && this.#isWithin(last.at, FRESH_MS)) return Promise.resolve(last);
     this.#counting ??= this.#countAnew().finally(() => {
       this.#counting = null;
     });
@@ -94,12 +94,18 @@ export class OverviewReader {
 
   async #read(): Promise<Snapshot> {
     const { at, counts } = await this.#count();
-    if (!this.#slow || at - this.#slow.at >= SLOW_MS) {
+    if (!this.#slow || !this.#isWithin(this.#slow.at, SLOW_MS)) {
       this.#slow = { at, ...(await this.#readSlow(counts)) };
     }
     const { at: _, ...slow } = this.#slow;
     this.#last = { at, counts, ...slow };
     return this.#last;
+  }
+
+  /** A time that is yet to come is of a clock that was set back: nobody knows how long ago that was. */
+  #isWithin(at: number, ms: number): boolean {
+    const age = this.#now() - at;
+    return age >= 0 && age < ms;
   }
 
   async #readSlow(counts: Counts): Promise<Slow> {

@@ -14,6 +14,7 @@ export class SharedReads {
   readonly #now: () => number;
   readonly #reads = new Map<string, Read>();
 
+  /** `now`: a clock that is never set. */
   constructor(now: () => number) {
     this.#now = now;
   }

@@ -111,7 +111,7 @@ export class Tokens {
   async check(given: string, { mayRead = true } = {}): Promise<TokenRecord | null> {
     const id = FORM.exec(given)?.[1] ?? NO_ID;
     const known = this.#known.get(id);
-    if (known && this.#now() - known.at < FRESH_MS && this.#fits(given, known.token)) {
+    if (known && this.#isWithin(known.at, FRESH_MS) && this.#fits(given, known.token)) {
       return known.token;
     }
     if (!mayRead) return null;
@@ -122,7 +122,7 @@ export class Tokens {
   /** Of a session, whose token must still be there. */
   async get(id: string): Promise<TokenRecord | null> {
     const known = this.#known.get(id);
-    const isFresh = known !== undefined && this.#now() - known.at < FRESH_MS;
+    const isFresh = known !== undefined && this.#isWithin(known.at, FRESH_MS);
     const token = isFresh ? known.token : await this.#read(id);
     return this.#isOver(token) ? null : token;
   }
@@ -145,9 +145,15 @@ export class Tokens {
       return token;
     } catch (error) {
       const known = this.#known.get(id);
-      if (known && isStoreAway(error) && at - known.at < KNOWN_MS) return known.token;
+      if (known && isStoreAway(error) && this.#isWithin(known.at, KNOWN_MS)) return known.token;
       throw error;
     }
+  }
+
+  /** A time that is yet to come is of a clock that was set back: nobody knows how long ago that was. */
+  #isWithin(at: number, ms: number): boolean {
+    const age = this.#now() - at;
+    return age >= 0 && age < ms;
   }
 
   #remember(id: string, known: { readonly token: TokenRecord; readonly at: number }): void {
