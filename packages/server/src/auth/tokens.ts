@@ -16,7 +16,7 @@ const FORM = /^hf_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 const FRESH_MS = 5_000;
 const KNOWN_MS = 60_000;
 const MOST_KNOWN = 1_000;
-const MOST_TOKENS = 1_000;
+const PER_PAGE = 200;
 /** A wrong token of any form costs what a wrong secret costs: one read, one comparison. */
 const NO_ID = "none";
 const NO_HASH = sha256("no token has this hash").toString("hex");
@@ -91,8 +91,16 @@ export class Tokens {
   }
 
   async list(): Promise<readonly TokenRecord[]> {
-    const { records } = await this.#records.scan({ prefix: PREFIX, limit: MOST_TOKENS });
-    return records.map(({ value }) => JSON.parse(value) as TokenRecord);
+    const found: TokenRecord[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<Records["scan"]>> = await this.#records.scan({
+        ...{ prefix: PREFIX, limit: PER_PAGE, cursor },
+      });
+      found.push(...page.records.map(({ value }) => JSON.parse(value) as TokenRecord));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return found;
   }
 
   /** False: there was none. */
