@@ -96,8 +96,12 @@ async function run(services: Services, one: Route, arrival: Arrival, who: Who): 
   const out = await audit.as(who, what, act);
   if (one.audit.startsWith("noted: ")) {
     const action = one.audit.slice("noted: ".length);
-    const { queue } = params;
-    await audit.note(who, { action, details: { ...params, http: what }, queue });
+    const { details, ...about } = out instanceof Reply ? out.noted : {};
+    const { reason } = Object(body) as { readonly reason?: string };
+    await audit.note(who, {
+      ...{ action, reason, queue: params["queue"], ...about },
+      details: { ...params, ...details, http: what },
+    });
   }
   return out;
 }
