@@ -37,13 +37,17 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array 
 
 /** However it is spelt, it is JSON or it is refused: no other way leads past the schemas. */
 function checkContentType(header: string | null): void {
-  const [media = "", ...parameters] = (header ?? "").toLowerCase().split(";");
-  const charset = parameters.map((part) => part.trim()).find((part) => part.startsWith("charset="));
-  const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
-  if (media.trim() === "application/json" && isUtf8) return;
+  if (isJson(header)) return;
   throw new HttpError(
     ...([415, "unsupported_media_type", "send JSON: content-type: application/json"] as const),
   );
+}
+
+export function isJson(header: string | null): boolean {
+  const [media = "", ...parameters] = (header ?? "").toLowerCase().split(";");
+  const charset = parameters.map((part) => part.trim()).find((part) => part.startsWith("charset="));
+  const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
+  return media.trim() === "application/json" && isUtf8;
 }
 
 function decode(bytes: Uint8Array): string {
