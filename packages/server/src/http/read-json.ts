@@ -22,7 +22,10 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array 
   let length = 0;
   const reader = request.body.getReader();
   for (;;) {
-    const { done, value } = await reader.read();
+    // Who goes away in the middle of it is no trouble of ours.
+    const { done, value } = await reader.read().catch(() => {
+      throw badJson("the body ended before it was whole");
+    });
     if (done) break;
     length += value.byteLength;
     if (length > maxBytes) {
