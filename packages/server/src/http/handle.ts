@@ -41,11 +41,14 @@ export async function handle(services: Services, one: Route, arrival: Arrival): 
   };
   let response: Response;
   try {
-    who.caller = await callerOf(services, one, arrival);
+    who.caller = await withinTime(services, one, callerOf(services, one, arrival));
+    const running = run(services, one, arrival, who);
+    // Text and streams take the time they take.
+    const isTimed = one.answer instanceof z.ZodType;
     response = answer(
       one,
       services,
-      await withinTime(services, one, run(services, one, arrival, who)),
+      await (isTimed ? withinTime(services, one, running) : running),
     );
   } catch (error) {
     response = refusal(error, services, { one, who, requestId });
@@ -152,12 +155,11 @@ function checkScope(one: Route, caller: Caller, params: Readonly<Record<string, 
 }
 
 /** A list that takes too long is given up; a write goes on, and its caller cannot know what came of it. */
-async function withinTime(
+async function withinTime<Out>(
   services: Services,
   one: Route,
-  running: Promise<unknown>,
-): Promise<unknown> {
-  if (!(one.answer instanceof z.ZodType)) return running;
+  running: Promise<Out>,
+): Promise<Out> {
   const isWrite = one.method !== "GET";
   const base = services.options.timeoutMs ?? TIMEOUT_MS;
   const { promise: late, reject } = Promise.withResolvers<never>();
