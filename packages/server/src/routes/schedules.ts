@@ -4,7 +4,7 @@ import { z } from "zod";
 import { sees } from "../auth/caller.ts";
 import { notFound } from "../http/http-error.ts";
 import { validate } from "../http/validate.ts";
-import { optionsOf } from "./enqueue.ts";
+import { optionsOf, payloadOf } from "./enqueue.ts";
 import { newJob } from "./job-schemas.ts";
 import { route, type Call } from "./route.ts";
 import { runDetails, scheduleDetails } from "./views.ts";
@@ -110,7 +110,7 @@ export const scheduleRoutes = [
     async run({ hf, params, body, caller }) {
       const { reason, job, ...rest } = body;
       const { type, ...given } = job;
-      const item = { type, payload: job.payload ?? {}, ...optionsOf(given) };
+      const item = { type, payload: payloadOf(job), ...optionsOf(given) };
       const told = defined({ reason, by: caller.by });
       const named = validate(name, params.name, "path");
       // Neither or both of two rules are refused by the library, which says so.
