@@ -102,7 +102,8 @@ class LiveScreen {
     const before = this.#look;
     const now = await lookAt(this.#hf, before);
     if (now.trouble === null) this.#rates = ratesBetween(before, now);
-    this.#look = now;
+    const [dead, running] = [await this.#cli.hide(now.dead), await this.#cli.hide(now.running)];
+    this.#look = { ...now, dead, running };
   }
 
   async #act(act: { readonly kind: "pause" | "look"; readonly at: number }): Promise<void> {
