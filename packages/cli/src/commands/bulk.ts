@@ -17,6 +17,7 @@ import { clean } from "../output/clean.ts";
 import { count, many } from "../output/words.ts";
 import { readDuration, readShare, readWhole } from "../settings/read-flags.ts";
 import { jobColumns } from "./jobs.ts";
+import { lendWorker } from "./lend-worker.ts";
 import { DRY_RUN, FILTER, filterOf, readJson, WHY, YES } from "./shared-options.ts";
 
 type Action = "retry" | "cancel" | "remove";
@@ -210,9 +211,14 @@ function planWords(cli: Cli, plan: Plan, head: string): string {
     .join("\n");
 }
 
+const HELPER_QUEUE = "holdfast.cli";
+
 /** Follows an operation to its end; of a replay, until every outcome is known or a person has seen enough. */
 export async function watch(cli: Cli, hf: Holdfast, operation: Operation): Promise<OperationView> {
-  await lendAWorker(cli, hf);
+  const enough = await lendWorker(hf, {
+    ...{ isServed: () => true, queue: HELPER_QUEUE },
+    onLent: () => cli.note("No worker is running, so this command does the work itself."),
+  });
   const progress = cli.progress();
   let last: OperationView = operation;
   const stopping: { pausing: Promise<void> | null } = { pausing: null };
@@ -230,6 +236,7 @@ export async function watch(cli: Cli, hf: Holdfast, operation: Operation): Promi
     await stopping.pausing;
     return await hf.operations.get(operation.id);
   } finally {
+    enough();
     stop();
     progress.end();
   }
@@ -249,13 +256,4 @@ export function endWords(last: OperationView): string {
         ? `\nHow the jobs end is counted as they end: holdfast ops show ${last.id}`
         : "";
   return `${last.action} ${last.state === "settling" ? "done" : last.state}: ${parts.join(", ")}.${goesOn}`;
-}
-
-const HELPER_QUEUE = "holdfast.cli";
-
-/** Operations are carried on by processes with a worker. Where there is none, this process lends itself. */
-async function lendAWorker(cli: Cli, hf: Holdfast): Promise<void> {
-  if ((await hf.workers.list()).length > 0) return;
-  await hf.work({ queues: [HELPER_QUEUE], concurrency: 1 });
-  cli.note("No worker is running, so this command does the work itself.");
 }
