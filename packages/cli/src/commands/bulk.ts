@@ -122,15 +122,19 @@ async function changeEach(cli: Cli, action: Action, ids: readonly string[]): Pro
   if (action === "remove") await cli.confirm(`Remove ${many(ids.length, "job")} for good?`);
   const hf = await cli.open();
   const results: { id: string; result: string }[] = [];
+  const tell = () =>
+    cli.print(results, () => results.map(({ id, result }) => `${result} ${clean(id)}`).join("\n"));
   for (const id of ids) {
     // One that is not there must not hide what became of those before it, nor keep those behind it from their turn.
     const result = await changeOne(cli, hf, action, id).catch((error: unknown) => {
       if (error instanceof JobNotFoundError && ids.length > 1) return "missing";
+      // Nobody could tell how far it came.
+      if (results.length > 0) tell();
       throw error;
     });
     results.push({ id, result });
   }
-  cli.print(results, () => results.map(({ id, result }) => `${result} ${clean(id)}`).join("\n"));
+  tell();
   if (results.some(({ result }) => result === "missing")) return ExitCode.notFound;
   return results.some(({ result }) => result === "refused") ? ExitCode.refused : ExitCode.ok;
 }

@@ -100,7 +100,11 @@ export const deadShow: Command = {
       ({ fingerprint }) => fingerprint === name,
     );
     const jobs = await cli.hide((await hf.deadLetters.list({ fingerprint: name, limit: 10 })).jobs);
-    if (known === undefined) throw noJob(name);
+    if (known === undefined && jobs.length === 0) throw noJob(name);
+    if (known === undefined) {
+      // One that is rarer than two hundred others is no group of the list.
+      return cli.print({ fingerprint: name, jobs }, () => cli.table(jobs, jobColumns(Date.now())));
+    }
     const group = hiddenGroup(hf, known);
     cli.print({ ...group, jobs }, () =>
       [
