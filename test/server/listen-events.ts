@@ -11,6 +11,8 @@ export interface Heard {
 export interface Ear {
   /** The next event of this name. */
   next(name: string): Promise<Heard>;
+  /** The next event, whichever it is. */
+  any(): Promise<Heard>;
   close(): void;
 }
 
@@ -29,14 +31,16 @@ export async function listenTo(
   const type = answer.headers.get("content-type") ?? "";
   if (!type.includes("text/event-stream")) throw new Error(`${answer.status}, ${type}`);
   const heard = parsedEvents(answer.body as ReadableStream<Uint8Array>);
+  const next = async (name: string | null): Promise<Heard> => {
+    for (;;) {
+      const { value, done } = await heard.next();
+      if (done) throw new Error(`it ended before ${name ?? "anything"} came`);
+      if (name === null || value.name === name) return value;
+    }
+  };
   return {
-    async next(name) {
-      for (;;) {
-        const { value, done } = await heard.next();
-        if (done) throw new Error(`it ended before ${name} came`);
-        if (value.name === name) return value;
-      }
-    },
+    next,
+    any: () => next(null),
     close: () => abort.abort(),
   };
 }

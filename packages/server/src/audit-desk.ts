@@ -1,13 +1,16 @@
 /**
  * Notes what callers did and what they were refused. What the library's verbs note by themselves is not noted
  * again. Enqueues and refusals come in floods: the first of a minute is noted at once, those after it as one
- * entry with their number.
+ * entry with their number. Who is not known costs nothing to be: past so many addresses the others are one.
  */
 import type { AuditNote, Holdfast, Logger } from "holdfast";
 import type { Caller } from "./auth/caller.ts";
+import { addressKey } from "./http/client-address.ts";
 
 const GATHER_MS = 60_000;
 const MOST_GATHERED = 1_000;
+const MOST_STRANGERS = 100;
+const MANY: Who = { caller: null, address: "many addresses" };
 
 export interface Who {
   /** Null: not known. */
@@ -27,6 +30,7 @@ export class AuditDesk {
   readonly #logger: Logger;
   readonly #gathered = new Map<string, Gathered>();
   readonly #onTheirWay = new Set<Promise<void>>();
+  #strangers = 0;
 
   constructor(hf: Holdfast, logger: Logger) {
     this.#hf = hf;
@@ -50,16 +54,23 @@ export class AuditDesk {
 
   /** In the background: a refused caller does not wait for it. */
   gather(who: Who, note: AuditNote, count = 1): void {
-    const key = `${who.caller?.key ?? who.address} ${note.action} ${note.state ?? "done"}`;
+    const isStranger = who.caller === null;
+    const of = who.caller?.key ?? addressKey(who.address);
+    const key = `${of} ${note.action} ${note.state ?? "done"}`;
     const known = this.#gathered.get(key);
     if (known) {
       known.count += count;
+      return;
+    }
+    if (isStranger && who !== MANY && this.#strangers >= MOST_STRANGERS) {
+      this.gather(MANY, note, count);
       return;
     }
     if (this.#gathered.size >= MOST_GATHERED) this.#flushOldest();
     const timer = setTimeout(() => this.#flush(key), GATHER_MS);
     timer.unref();
     this.#gathered.set(key, { who, note, count: 0, timer });
+    if (isStranger) this.#strangers += 1;
     this.#send(who, note, count);
   }
 
@@ -78,6 +89,7 @@ export class AuditDesk {
     if (!gathered) return;
     clearTimeout(gathered.timer);
     this.#gathered.delete(key);
+    if (gathered.who.caller === null) this.#strangers -= 1;
     if (gathered.count > 0) this.#send(gathered.who, gathered.note, gathered.count);
   }
 

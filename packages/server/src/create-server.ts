@@ -113,9 +113,14 @@ export function createServer(hf: Holdfast, options: ServerOptions = {}): Holdfas
       );
       server.maxRequestsPerSocket = 100_000;
       await new Promise<void>((resolve, reject) => {
-        server.once("error", (error) => reject(listenError(error, { port, host })));
-        server.listen(port, host, resolve);
+        const refused = (error: Error) => reject(listenError(error, { port, host }));
+        server.once("error", refused);
+        server.listen(port, host, () => {
+          server.off("error", refused);
+          resolve();
+        });
       });
+      noteErrors(server, services);
       servers.add(server);
       const { port: actual } = server.address() as AddressInfo;
       const name = host.includes(":") ? `[${host}]` : host;
@@ -126,6 +131,20 @@ export function createServer(hf: Holdfast, options: ServerOptions = {}): Holdfas
       return closing;
     },
   };
+}
+
+const NOTED_EVERY_MS = 60_000;
+
+/** No file descriptor was left for a connection, for one. Unheard, such an error ends the process, and its workers. */
+function noteErrors(server: ReturnType<typeof createHttpServer>, { logger }: Services): void {
+  let notedAt = -Infinity;
+  server.on("error", (error) => {
+    if (performance.now() - notedAt < NOTED_EVERY_MS) return;
+    notedAt = performance.now();
+    logger.error("a connection could not be taken: raise the limit of open files (ulimit -n)", {
+      error,
+    });
+  });
 }
 
 function listenError(
@@ -144,6 +163,8 @@ function listenError(
 
 function servicesOf(hf: Holdfast, options: ServerOptions): Services {
   const now = () => Date.now();
+  // What is only as old as it is must not be older or younger because a clock was set.
+  const steady = () => performance.now();
   const logger = options.logger ?? hf.tools.logger;
   const records = hf.tools.ledgerRecords;
   const parts = { tokens: new Tokens(records, now), sessions: new Sessions(records, now), now };
@@ -154,14 +175,14 @@ function servicesOf(hf: Holdfast, options: ServerOptions): Services {
   const { maxClients, maxPerCaller } = options.events ?? {};
   const auth = new Authenticator(options.auth ?? {}, parts);
   const ended: Authenticator["ended"] = (all) => auth.ended(all);
-  const hub = new EventHub({ hf, overview, logger, ended, maxClients, maxPerCaller });
+  const hub = new EventHub({ hf, overview, logger, ended, maxClients, maxPerCaller, steady });
   return {
     ...{ hf, options, logger, overview, hub, routes, now, basePath: options.basePath ?? "" },
     auth,
     audit: new AuditDesk(hf, logger),
     metrics: new Metrics(hf, () => hub.size),
-    shared: new SharedReads(now),
-    plans: new RecentCounts({ withinMs: PLANS_WITHIN_MS, now }),
+    shared: new SharedReads(steady),
+    plans: new RecentCounts({ withinMs: PLANS_WITHIN_MS, now: steady }),
   };
 }
 

@@ -16,6 +16,8 @@ import { auditView } from "./routes/views.ts";
 
 const FRESH_MS = 1_000;
 const SLOW_MS = 5_000;
+/** A ledger elsewhere that has not answered by then is not waited for. */
+const PATIENCE_MS = 1_000;
 const MOST_QUEUES = 200;
 const LAST_ACTIONS = 10;
 const WORST_FAULTS = 5;
@@ -62,7 +64,7 @@ export class OverviewReader {
 
   /** Throws while the store is away. */
   read(): Promise<Snapshot> {
-    if (this.#last && this.#now() - this.#last.at < FRESH_MS) return Promise.resolve(this.#last);
+    if (this.#last && this.#isWithin(this.#last.at, FRESH_MS)) return Promise.resolve(this.#last);
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null;
     });
@@ -76,7 +78,7 @@ export class OverviewReader {
 
   #count(): Promise<Counted> {
     const last = this.#counted;
-    if (last && this.#now() - last.at < FRESH_MS) return Promise.resolve(last);
+    if (last && this.#isWithin(last.at, FRESH_MS)) return Promise.resolve(last);
     this.#counting ??= this.#countAnew().finally(() => {
       this.#counting = null;
     });
@@ -92,12 +94,18 @@ export class OverviewReader {
 
   async #read(): Promise<Snapshot> {
     const { at, counts } = await this.#count();
-    if (!this.#slow || at - this.#slow.at >= SLOW_MS) {
+    if (!this.#slow || !this.#isWithin(this.#slow.at, SLOW_MS)) {
       this.#slow = { at, ...(await this.#readSlow(counts)) };
     }
     const { at: _, ...slow } = this.#slow;
     this.#last = { at, counts, ...slow };
     return this.#last;
+  }
+
+  /** A time that is yet to come is of a clock that was set back: nobody knows how long ago that was. */
+  #isWithin(at: number, ms: number): boolean {
+    const age = this.#now() - at;
+    return age >= 0 && age < ms;
   }
 
   async #readSlow(counts: Counts): Promise<Slow> {
@@ -109,11 +117,7 @@ export class OverviewReader {
       hf.deadLetters.groups({ limit: WORST_FAULTS }),
       hf.gates.list(),
       this.#storeOf(),
-      // There may be no ledger, or one that is away.
-      hf.ledger({ kind: "audit", limit: LAST_ACTIONS }).then(
-        ({ entries }) => entries,
-        () => [],
-      ),
+      this.#actions(),
       this.#heldOf(largest(counts).slice(0, LOOKED_AT)),
     ]);
     const holding = gates.filter(({ state, cooldownUntil }) => {
@@ -125,6 +129,18 @@ export class OverviewReader {
       ...{ workers, operations: operations.slice(0, 50), dead, faults, actions, held, store },
       gates: holding.slice(0, MOST_GATES),
     };
+  }
+
+  /** There may be no ledger, or one that is away: then those that were read last. */
+  async #actions(): Promise<Snapshot["actions"]> {
+    const before = this.#slow?.actions ?? [];
+    const { promise: late, resolve } = Promise.withResolvers<Snapshot["actions"]>();
+    const timer = setTimeout(() => resolve(before), PATIENCE_MS);
+    const read = this.#hf.ledger({ kind: "audit", limit: LAST_ACTIONS }).then(
+      ({ entries }) => entries,
+      () => before,
+    );
+    return Promise.race([read, late]).finally(() => clearTimeout(timer));
   }
 
   async #storeOf(): Promise<Snapshot["store"]> {

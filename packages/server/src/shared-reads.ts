@@ -13,9 +13,22 @@ interface Read {
 export class SharedReads {
   readonly #now: () => number;
   readonly #reads = new Map<string, Read>();
+  readonly #pending = new Map<string, Read>();
 
+  /** `now`: a clock that is never set. */
   constructor(now: () => number) {
     this.#now = now;
+  }
+
+  /** Those who ask while it is on its way wait for the same one, unless it takes long; who comes later asks anew. */
+  together<Answer>(key: string, ask: () => Promise<Answer>): Promise<Answer> {
+    const pending = this.#pending.get(key);
+    if (pending && this.#now() - pending.at < FRESH_MS) return pending.answer as Promise<Answer>;
+    const answer = ask().finally(() => {
+      if (this.#pending.get(key)?.answer === answer) this.#pending.delete(key);
+    });
+    this.#pending.set(key, { at: this.#now(), answer });
+    return answer;
   }
 
   read<Answer>(key: string, ask: () => Promise<Answer>): Promise<Answer> {

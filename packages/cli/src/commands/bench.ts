@@ -37,6 +37,12 @@ export const bench: Command = {
       readonly concurrency?: number;
     };
     if (url === undefined) throw new CliError(ExitCode.usage, "bench needs --url, said here");
+    if (jobs < 1 || concurrency < 1) {
+      throw new CliError(
+        ExitCode.usage,
+        "bench needs a job, and a slot to run it: 1 or more of each",
+      );
+    }
     await cli.confirm(`Put ${count(jobs)} jobs into ${hideCredentials(url)}?`);
     const hf = new Holdfast({
       store: await storeOfUrl(cli.absolute(url)),

@@ -17,6 +17,7 @@ import { clean } from "../output/clean.ts";
 import { count, many } from "../output/words.ts";
 import { readDuration, readShare, readWhole } from "../settings/read-flags.ts";
 import { jobColumns } from "./jobs.ts";
+import { lendWorker } from "./lend-worker.ts";
 import { DRY_RUN, FILTER, filterOf, readJson, WHY, YES } from "./shared-options.ts";
 
 type Action = "retry" | "cancel" | "remove";
@@ -121,15 +122,19 @@ async function changeEach(cli: Cli, action: Action, ids: readonly string[]): Pro
   if (action === "remove") await cli.confirm(`Remove ${many(ids.length, "job")} for good?`);
   const hf = await cli.open();
   const results: { id: string; result: string }[] = [];
+  const tell = () =>
+    cli.print(results, () => results.map(({ id, result }) => `${result} ${clean(id)}`).join("\n"));
   for (const id of ids) {
     // One that is not there must not hide what became of those before it, nor keep those behind it from their turn.
     const result = await changeOne(cli, hf, action, id).catch((error: unknown) => {
       if (error instanceof JobNotFoundError && ids.length > 1) return "missing";
+      // Nobody could tell how far it came.
+      if (results.length > 0) tell();
       throw error;
     });
     results.push({ id, result });
   }
-  cli.print(results, () => results.map(({ id, result }) => `${result} ${clean(id)}`).join("\n"));
+  tell();
   if (results.some(({ result }) => result === "missing")) return ExitCode.notFound;
   return results.some(({ result }) => result === "refused") ? ExitCode.refused : ExitCode.ok;
 }
@@ -210,9 +215,14 @@ function planWords(cli: Cli, plan: Plan, head: string): string {
     .join("\n");
 }
 
+const HELPER_QUEUE = "holdfast.cli";
+
 /** Follows an operation to its end; of a replay, until every outcome is known or a person has seen enough. */
 export async function watch(cli: Cli, hf: Holdfast, operation: Operation): Promise<OperationView> {
-  await lendAWorker(cli, hf);
+  const enough = await lendWorker(hf, {
+    ...{ isServed: () => true, queue: HELPER_QUEUE },
+    onLent: () => cli.note("No worker is running, so this command does the work itself."),
+  });
   const progress = cli.progress();
   let last: OperationView = operation;
   const stopping: { pausing: Promise<void> | null } = { pausing: null };
@@ -230,6 +240,7 @@ export async function watch(cli: Cli, hf: Holdfast, operation: Operation): Promi
     await stopping.pausing;
     return await hf.operations.get(operation.id);
   } finally {
+    enough();
     stop();
     progress.end();
   }
@@ -249,13 +260,4 @@ export function endWords(last: OperationView): string {
         ? `\nHow the jobs end is counted as they end: holdfast ops show ${last.id}`
         : "";
   return `${last.action} ${last.state === "settling" ? "done" : last.state}: ${parts.join(", ")}.${goesOn}`;
-}
-
-const HELPER_QUEUE = "holdfast.cli";
-
-/** Operations are carried on by processes with a worker. Where there is none, this process lends itself. */
-async function lendAWorker(cli: Cli, hf: Holdfast): Promise<void> {
-  if ((await hf.workers.list()).length > 0) return;
-  await hf.work({ queues: [HELPER_QUEUE], concurrency: 1 });
-  cli.note("No worker is running, so this command does the work itself.");
 }

@@ -1,5 +1,5 @@
 /** Dead letters: which faults, which jobs, run them again. */
-import type { DeadLettersQuery, FaultGroup } from "holdfast";
+import type { DeadLettersQuery, FaultGroup, Holdfast } from "holdfast";
 import type { Cli, Flags } from "../cli.ts";
 import type { Command, Option } from "../command.ts";
 import { CliError, ExitCode } from "../exit-code.ts";
@@ -58,14 +58,20 @@ export const deadGroups: Command = {
   async run(cli) {
     const hf = await cli.open();
     const { queue, all, limit } = cli.flags;
-    const groups = await hf.deadLetters.groups({
+    const found = await hf.deadLetters.groups({
       ...(queue !== undefined && { queue: queue as string }),
       ...(all === true && { all }),
       ...(limit !== undefined && { limit: limit as number }),
     });
+    const groups = found.map((group) => hiddenGroup(hf, group));
     cli.print(groups, () => (groups.length === 0 ? "No dead jobs." : groupsTable(cli, groups)));
   },
 };
+
+function hiddenGroup(hf: Holdfast, group: FaultGroup): FaultGroup {
+  const { message } = group;
+  return { ...group, message: message === null ? null : hf.tools.redact.text(message) };
+}
 
 function groupsTable(cli: Cli, groups: readonly FaultGroup[]): string {
   const now = Date.now();
@@ -90,11 +96,16 @@ export const deadShow: Command = {
     const name = String(id);
     const found = await lookAtJob(cli, hf, name);
     if (found !== null) return cli.print(found, () => jobWords(cli, found));
-    const group = (await hf.deadLetters.groups({ all: true, limit: 200 })).find(
+    const known = (await hf.deadLetters.groups({ all: true, limit: 200 })).find(
       ({ fingerprint }) => fingerprint === name,
     );
-    if (group === undefined) throw noJob(name);
     const jobs = await cli.hide((await hf.deadLetters.list({ fingerprint: name, limit: 10 })).jobs);
+    if (known === undefined && jobs.length === 0) throw noJob(name);
+    if (known === undefined) {
+      // One that is rarer than two hundred others is no group of the list.
+      return cli.print({ fingerprint: name, jobs }, () => cli.table(jobs, jobColumns(Date.now())));
+    }
+    const group = hiddenGroup(hf, known);
     cli.print({ ...group, jobs }, () =>
       [
         `${clean(group.type)}: ${clean(group.message ?? "no message")}`,
@@ -206,10 +217,7 @@ export const deadReopen: Command = {
   },
 };
 
-async function mustBeFault(
-  hf: Awaited<ReturnType<Cli["open"]>>,
-  fingerprint: string,
-): Promise<void> {
+async function mustBeFault(hf: Holdfast, fingerprint: string): Promise<void> {
   if (await hf.deadLetters.isKnown(fingerprint)) return;
   throw new CliError(
     ExitCode.notFound,

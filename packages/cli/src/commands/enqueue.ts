@@ -5,14 +5,14 @@ import type { Command } from "../command.ts";
 import { CliError, ExitCode } from "../exit-code.ts";
 import { clean, safeJson } from "../output/clean.ts";
 import { readDuration, readWhen, readWhole } from "../settings/read-flags.ts";
-import { readJson } from "./shared-options.ts";
+import { readPayload } from "./shared-options.ts";
 
 export const enqueue: Command = {
   name: "enqueue",
   args: "<type> [payload]",
   summary: "adds a job",
   about:
-    "The payload is JSON; - reads it from the pipe. The queue is that of the type in --jobs, else of the live worker that has the type; else name it.",
+    "The payload is JSON; - reads it from the pipe, and one that is left out is {}. The queue is that of the type in --jobs, else of the live worker that has the type; else name it.",
   examples: [
     `enqueue hello.say '{"name":"Ann"}' --queue default`,
     `enqueue email.send '{"to":"ann@example.com"}' --queue mail --delay 5m --key welcome-ann`,
@@ -35,8 +35,7 @@ export const enqueue: Command = {
   ],
   async run(cli, { args: [type, given] }) {
     const { flags } = cli;
-    const text = given === "-" ? await cli.io.readAll() : String(given ?? "null");
-    const payload = readJson("the payload", text);
+    const payload = await readPayload(cli, given);
     const hf = await cli.open({ makesFile: true, withJobs: true });
     const options = optionsOf(flags);
     const receipt = await hf.enqueue(String(type), payload as never, {

@@ -8,6 +8,7 @@ import { CliError, ExitCode } from "../exit-code.ts";
 import { clean } from "../output/clean.ts";
 import { count } from "../output/words.ts";
 import { readWhole } from "../settings/read-flags.ts";
+import { lendWorker } from "./lend-worker.ts";
 import { IMPORTS, loadImports, type ImportsLike, type Summary } from "./load-imports.ts";
 
 const LOOK_MS = 200;
@@ -84,11 +85,11 @@ async function submit(cli: Cli, path: string, choice: Choice): Promise<Summary |
   }
   cli.closeLater(() => imports.close());
   const { id, jobType } = await imports.submitFile(path, choice);
-  const workers = await hf.workers.list();
-  if (!workers.some(({ types }) => types.includes(jobType))) {
-    await hf.work({ queues: [imports.queue], concurrency: 1 });
-  }
-  const ended = await follow(cli, hf, id);
+  const enough = await lendWorker(hf, {
+    isServed: ({ types, isQuiet }) => types.includes(jobType) && !isQuiet,
+    ...{ queue: imports.queue, onLent: () => {} },
+  });
+  const ended = await follow(cli, hf, id).finally(enough);
   if (ended === null) {
     cli.note(`The import goes on as the job ${id}.`);
     return null;

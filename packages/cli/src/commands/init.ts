@@ -1,6 +1,6 @@
 /** From nothing to a running worker: a configuration file and a first module of jobs. One question. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Cli } from "../cli.ts";
 import type { Command } from "../command.ts";
 import { CliError, ExitCode } from "../exit-code.ts";
@@ -52,7 +52,7 @@ export const init: Command = {
     { flags: "--force", about: "write over files that are there" },
   ],
   async run(cli) {
-    const folder = join(cli.io.cwd, (cli.flags["folder"] as string | undefined) ?? ".");
+    const folder = resolve(cli.io.cwd, (cli.flags["folder"] as string | undefined) ?? ".");
     const { url, driver } = await choose(cli);
     const isTypeScript = true;
     const ending = isTypeScript ? "ts" : "js";

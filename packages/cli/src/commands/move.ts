@@ -1,5 +1,5 @@
 /** From one store to another, verified, and again after a kill. */
-import { Holdfast } from "holdfast";
+import { Holdfast, type Store } from "holdfast";
 import { storeOfUrl } from "holdfast/connect";
 import { hideCredentials } from "holdfast/env";
 import { exportJobs, moveJobs } from "holdfast/move";
@@ -30,11 +30,10 @@ export const move: Command = {
     const from = await cli.store();
     await from.open();
     cli.closeLater(() => from.close());
+    const queues = queue as readonly string[] | undefined;
+    if (queues !== undefined) await refuseUnknownQueues(from, queues);
     await refuseWorkers(from);
-    const options = {
-      finished: finished === true,
-      ...(queue !== undefined && { queues: queue as readonly string[] }),
-    };
+    const options = { finished: finished === true, ...(queues !== undefined && { queues }) };
     const [here, there] = [hideCredentials(await cli.url()), hideCredentials(target)];
     if (cli.flags["dryRun"] === true) {
       let jobs = 0;
@@ -72,11 +71,27 @@ export const move: Command = {
   },
 };
 
+/** A misspelt queue has no jobs: the move would end well, and nothing would have come along. */
+async function refuseUnknownQueues(from: Store, queues: readonly string[]): Promise<void> {
+  const counted = new Set((await from.count()).map(({ queue }) => queue));
+  for (const queue of queues) {
+    if (counted.has(queue)) continue;
+    // One without jobs may have limits and holds to take along.
+    const { queue: state } = await from.lines(queue, { limit: 1, cursor: null });
+    if (state !== null) continue;
+    const parts = [...counted].filter((one) => one.startsWith(`${queue}:`)).toSorted();
+    throw new CliError(
+      ExitCode.notFound,
+      `there is no queue ${clean(queue)} in the old store: nothing was done; ` +
+        (parts.length > 0
+          ? `name its parts: ${parts.map((part) => `--queue ${clean(part)}`).join(" ")}`
+          : "holdfast queues lists them"),
+    );
+  }
+}
+
 /** A worker on the old store would run what the new one has, too. */
-async function refuseWorkers(
-  store: ConstructorParameters<typeof Holdfast>[0]["store"],
-): Promise<void> {
-  if (store === undefined) return;
+async function refuseWorkers(store: Store): Promise<void> {
   const hf = new Holdfast({ store: { ...store, close: async () => {} }, ledger: false });
   const workers = await hf.workers.list();
   await hf.close();

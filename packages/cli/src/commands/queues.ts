@@ -109,6 +109,15 @@ function targetOf(cli: Cli, queue: unknown): LineTarget {
   return typeof group === "string" ? { queue: String(queue), group } : String(queue);
 }
 
+/** To hold a queue before its first job is no mistake. A name that was misspelt looks the same, so it is said. */
+async function noteNewQueue(cli: Cli, hf: Holdfast, queue: string): Promise<void> {
+  const [counts, workers] = await Promise.all([hf.counts(), hf.workers.list()]);
+  const known = [...Object.keys(counts), ...workers.flatMap((worker) => worker.queues)];
+  // Those of a queue in several parts have its name and a number.
+  if (known.some((one) => one === queue || one.startsWith(`${queue}:`))) return;
+  cli.note(`No job is in a queue ${clean(queue)}, and no worker takes it: is it spelt right?`);
+}
+
 function lineWords(target: LineTarget): string {
   if (typeof target === "string") return `Queue ${clean(target)}`;
   return `Group ${clean(target.group ?? "")} of queue ${clean(target.queue)}`;
@@ -128,6 +137,7 @@ export const pause: Command = {
     const hf = await cli.open();
     const target = targetOf(cli, queue);
     const forMs = cli.flags["for"] as number | undefined;
+    await noteNewQueue(cli, hf, String(queue));
     await hf.pause(target, { ...cli.why, ...(forMs !== undefined && { forMs }) });
     const until = forMs === undefined ? "" : ` for ${duration(forMs)}`;
     cli.print({ target, state: "paused" }, () => `${lineWords(target)} is paused${until}.`);
@@ -143,6 +153,7 @@ export const resume: Command = {
   async run(cli, { args: [queue] }) {
     const hf = await cli.open();
     const target = targetOf(cli, queue);
+    await noteNewQueue(cli, hf, String(queue));
     await hf.tools.as({ by: cli.by }, () => hf.resume(target));
     cli.print({ target, state: "resumed" }, () => `${lineWords(target)} is no longer paused.`);
   },
@@ -187,6 +198,7 @@ export const limit: Command = {
       throw new CliError(ExitCode.usage, "limit needs a bound: for example --max-active 5");
     }
     const hf = await cli.open();
+    await noteNewQueue(cli, hf, String(queue));
     await hf.tools.as({ by: cli.by }, () => hf.limit(target, limits));
     cli.print({ target, limits }, () => {
       const words = set.map(([name, value]) => `${name} ${value === null ? "none" : value}`);

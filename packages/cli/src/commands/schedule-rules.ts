@@ -7,7 +7,7 @@ import { clean } from "../output/clean.ts";
 import { instant } from "../output/words.ts";
 import { readDuration, readWhole } from "../settings/read-flags.ts";
 import { queueOf } from "./enqueue.ts";
-import { readJson, WHY, YES } from "./shared-options.ts";
+import { readPayload, WHY, YES } from "./shared-options.ts";
 
 const RULE: readonly Option[] = [
   { flags: "--cron <expression>", about: 'five fields: "0 9 * * 1" is Mondays at nine' },
@@ -70,8 +70,7 @@ export const schedulesSet: Command = {
   async run(cli, { args: [name, type, given] }) {
     const { flags } = cli;
     const rule = ruleOf(flags);
-    const text = given === "-" ? await cli.io.readAll() : String(given ?? "null");
-    const payload = readJson("the payload", text);
+    const payload = await readPayload(cli, given);
     const hf = await cli.open({ makesFile: true, withJobs: true });
     const own = flags["queue"] === undefined ? await queueOf(cli, hf, String(type)) : {};
     const job = { ...jobOf(flags), ...own, type: String(type), payload } as JobItem;

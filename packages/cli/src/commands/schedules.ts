@@ -1,9 +1,18 @@
 /** Schedules: what fires when, and what became of it. */
+import type { Holdfast, RunView } from "holdfast";
 import type { Command } from "../command.ts";
 import { clean } from "../output/clean.ts";
 import { ago, duration, instant } from "../output/words.ts";
 import { moreWords } from "./jobs.ts";
 import { CURSOR, LIMIT, pageOf, WHY } from "./shared-options.ts";
+
+/** As many as the library lists. */
+const MOST = 10_000;
+
+/** What its job failed with may have secrets in it. */
+function hiddenRun(hf: Holdfast, run: RunView): RunView {
+  return { ...run, error: run.error && hf.tools.redact.text(run.error) };
+}
 
 export const schedulesList: Command = {
   name: "schedules list",
@@ -11,7 +20,11 @@ export const schedulesList: Command = {
   examples: ["schedules"],
   async run(cli) {
     const hf = await cli.open();
-    const all = await hf.schedules.list();
+    const found = await hf.schedules.list({ limit: MOST });
+    const all = found.map((one) => ({
+      ...one,
+      lastRun: one.lastRun && hiddenRun(hf, one.lastRun),
+    }));
     const now = Date.now();
     cli.print(all, () =>
       all.length === 0
@@ -46,7 +59,8 @@ export const schedulesRuns: Command = {
   options: [LIMIT, CURSOR],
   async run(cli, { args: [name] }) {
     const hf = await cli.open();
-    const page = await hf.schedules.runs(String(name), pageOf(cli.flags));
+    const found = await hf.schedules.runs(String(name), pageOf(cli.flags));
+    const page = { ...found, runs: found.runs.map((run) => hiddenRun(hf, run)) };
     cli.print(page, () =>
       page.runs.length === 0
         ? "It has not fired yet."

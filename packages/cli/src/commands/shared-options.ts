@@ -1,6 +1,6 @@
 /** Options that several commands have. */
 import type { JobsFilter, JobStatus } from "holdfast";
-import type { Flags } from "../cli.ts";
+import type { Cli, Flags } from "../cli.ts";
 import type { Option } from "../command.ts";
 import { CliError, ExitCode } from "../exit-code.ts";
 import { readSince, readWhole } from "../settings/read-flags.ts";
@@ -73,6 +73,12 @@ export function pageOf(flags: Flags): { limit?: number; cursor?: string } {
     ...(flags["limit"] !== undefined && { limit: flags["limit"] as number }),
     ...(flags["cursor"] !== undefined && { cursor: flags["cursor"] as string }),
   };
+}
+
+/** As over HTTP: a payload that is left out is empty, and null is one like any other. */
+export async function readPayload(cli: Cli, given: unknown): Promise<unknown> {
+  const text = given === "-" ? await cli.io.readAll() : String(given ?? "{}");
+  return readJson("the payload", text);
 }
 
 export function readJson(what: string, text: string): unknown {

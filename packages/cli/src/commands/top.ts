@@ -7,8 +7,8 @@ import { CliError, ExitCode } from "../exit-code.ts";
 import { clean } from "../output/clean.ts";
 import { readDuration } from "../settings/read-flags.ts";
 import { screenLines, type Screen } from "../top/top-screen.ts";
-import { FIRST_VIEW, lookAt, pressed, ratesBetween, shownQueues } from "../top/top-state.ts";
-import type { Look, View } from "../top/top-state.ts";
+import { FIRST_VIEW, lookAt, pressed, ratesBetween } from "../top/top-state.ts";
+import { shownJobs, shownQueues, type Look, type View } from "../top/top-state.ts";
 import { jobWords, lookAtJob } from "./jobs.ts";
 
 const ENTER = "\u001b[?1049h\u001b[?25l";
@@ -43,7 +43,7 @@ export const top: Command = {
   },
 };
 
-class LiveScreen {
+export class LiveScreen {
   readonly #cli: Cli;
   readonly #hf: Holdfast;
   readonly #store: string;
@@ -52,6 +52,7 @@ class LiveScreen {
   #rates: ReadonlyMap<string, number> = new Map();
   #job: Screen["job"] = null;
   #note = "";
+  #isOver = false;
 
   constructor(cli: Cli, hf: Holdfast, store: string) {
     this.#cli = cli;
@@ -62,11 +63,16 @@ class LiveScreen {
   async run(everyMs: number): Promise<void> {
     const { io } = this.#cli;
     let wake: () => void = () => {};
-    let isOver = false;
     const end = () => {
-      isOver = true;
+      this.#isOver = true;
       wake();
     };
+    // Who wants to leave does not wait for a store that does not answer.
+    const orEnd = (what: Promise<unknown>) =>
+      new Promise<void>((resolve) => {
+        wake = resolve;
+        what.then(() => resolve(), resolve);
+      });
     const stops = [
       io.onStop(end),
       io.onResize(() => this.#draw()),
@@ -81,17 +87,13 @@ class LiveScreen {
       }),
     ];
     try {
-      while (!isOver) {
-        if (!this.#view.isStopped || this.#look === null) await this.#lookAgain();
+      while (!this.#isOver) {
+        if (!this.#view.isStopped || this.#look === null) await orEnd(this.#lookAgain());
         this.#draw();
-        if (isOver) break;
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, everyMs);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
+        if (this.#isOver) break;
+        let timer: NodeJS.Timeout | undefined;
+        await orEnd(new Promise((done) => (timer = setTimeout(done, everyMs))));
+        clearTimeout(timer);
       }
     } finally {
       for (const stop of stops) stop();
@@ -102,7 +104,8 @@ class LiveScreen {
     const before = this.#look;
     const now = await lookAt(this.#hf, before);
     if (now.trouble === null) this.#rates = ratesBetween(before, now);
-    this.#look = now;
+    const [dead, running] = [await this.#cli.hide(now.dead), await this.#cli.hide(now.running)];
+    this.#look = { ...now, dead, running };
   }
 
   async #act(act: { readonly kind: "pause" | "look"; readonly at: number }): Promise<void> {
@@ -128,7 +131,7 @@ class LiveScreen {
   }
 
   async #lookAtJob(look: Look, at: number): Promise<void> {
-    const jobs = this.#view.pane === "running" ? look.running : look.dead;
+    const jobs = shownJobs(look, this.#view);
     const id = jobs[Math.min(at, jobs.length - 1)]?.id;
     const found = id === undefined ? null : await lookAtJob(this.#cli, this.#hf, id);
     if (found === null) return;
@@ -138,7 +141,8 @@ class LiveScreen {
   }
 
   #draw(): void {
-    if (this.#look === null) return;
+    // Behind the end the screen is the shell's again.
+    if (this.#look === null || this.#isOver) return;
     const { stdout } = this.#cli.io;
     const lines = screenLines({
       ...{ look: this.#look, view: this.#view, rates: this.#rates, store: this.#store },

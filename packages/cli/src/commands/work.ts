@@ -1,5 +1,5 @@
 /** Runs a worker until it is told to stop. */
-import type { Holdfast } from "holdfast";
+import { StoreUnavailableError, type Holdfast } from "holdfast";
 import { hideCredentials, optionsOf } from "holdfast/env";
 import type { Cli } from "../cli.ts";
 import type { Command, Option } from "../command.ts";
@@ -39,7 +39,7 @@ export const work: Command = {
   options: [
     { flags: "--jobs <file>", about: "the module that defines the jobs" },
     ...WORK_OPTIONS,
-    { flags: "--until-empty", about: "end once nothing is ready or running" },
+    { flags: "--until-empty", about: "end once nothing is ready or running in its queues" },
   ],
   async run(cli) {
     const { values, warnings } = await cli.settings();
@@ -56,7 +56,12 @@ export const work: Command = {
     const worker = await hf.work(optionsOf(values).work);
     const url = hideCredentials(await cli.url());
     logger.info("working", { event: "work:start", store: url, worker: worker.id });
-    await (cli.flags["untilEmpty"] === true ? empty(hf) : stopped(cli));
+    const isOver = new AbortController();
+    // A signal is heard in any case: unheard it would kill what runs.
+    await Promise.race([
+      stopped(cli),
+      ...(cli.flags["untilEmpty"] === true ? [empty(hf, worker.id, isOver.signal)] : []),
+    ]).finally(() => isOver.abort());
     logger.info("stopping: running jobs may finish", { event: "work:stop", worker: worker.id });
     await hf.close();
     logger.info("stopped", { event: "work:end" });
@@ -78,11 +83,26 @@ export async function stopped(cli: Cli): Promise<void> {
 const EMPTY_LOOK_MS = 200;
 
 /** Nothing ready and nothing running, twice in a row: a job may just be on its way from one to the other. */
-async function empty(hf: Holdfast): Promise<void> {
-  for (let quiet = 0; quiet < 2;) {
-    const counts = Object.values(await hf.counts());
-    const isIdle = counts.every(({ ready, processing }) => ready + processing === 0);
-    quiet = isIdle ? quiet + 1 : 0;
+async function empty(hf: Holdfast, worker: string, isOver: AbortSignal): Promise<void> {
+  for (let quiet = 0; quiet < 2 && !isOver.aborted;) {
+    quiet = (await isIdle(hf, worker)) ? quiet + 1 : 0;
     await new Promise((resolve) => setTimeout(resolve, EMPTY_LOOK_MS));
+  }
+}
+
+/** What waits in queues that this worker does not take is not its to wait for. */
+async function isIdle(hf: Holdfast, worker: string): Promise<boolean> {
+  try {
+    const [counts, workers] = await Promise.all([hf.counts(), hf.workers.list()]);
+    const own = workers.find(({ id }) => id === worker);
+    if (own === undefined) return false;
+    return own.queues.every((queue) => {
+      const { ready = 0, processing = 0 } = counts[queue] ?? {};
+      return ready + processing === 0;
+    });
+  } catch (error) {
+    // The worker lives through an outage, and so does who waits for it.
+    if (error instanceof StoreUnavailableError) return false;
+    throw error;
   }
 }

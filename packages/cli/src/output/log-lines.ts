@@ -2,6 +2,7 @@
 import { Redactor, type Holdfast, type Logger } from "holdfast";
 import { pino, stdSerializers, type DestinationStream } from "pino";
 import type { Cli } from "../cli.ts";
+import { clean } from "./clean.ts";
 import { duration } from "./words.ts";
 
 /** JSON lines for machines; short lines for a person at a terminal. No payloads in either, and no secrets of messages. */
@@ -58,10 +59,12 @@ function readable(cli: Pick<Cli, "paint">, line: string): string {
   const { paint } = cli;
   const word = (LEVELS[Number(level)] ?? "").padEnd(5);
   const dress = level === 50 ? paint.red : level === 40 ? paint.yellow : paint.dim;
-  const details = Object.entries(rest).map(([name, value]) => `${name}=${String(value)}`);
+  // What a handler failed with may be the words of a stranger.
+  const details = Object.entries(rest).map(([name, value]) => `${name}=${clean(value)}`);
   const { message } = Object(err) as { readonly message?: string };
   const at = new Date(Number(time)).toTimeString().slice(0, 8);
-  const words = [msg, ...(message === undefined ? [] : [message]), paint.dim(details.join(" "))];
+  const said = [msg, ...(message === undefined ? [] : [message])].map(clean);
+  const words = [...said, paint.dim(details.join(" "))];
   return `${paint.dim(at)} ${dress(word)} ${words.join(" ").trimEnd()}\n`;
 }
 

@@ -11,6 +11,25 @@ export function textWidth(text: string): number {
   return width;
 }
 
+// oxlint-disable-next-line no-control-regex -- colours are said like that
+const PARTS = /\u001b\[[0-9;]*m|[\s\S]/gu;
+// oxlint-disable-next-line no-control-regex -- colours are said like that
+const COLOURS = /\u001b\[[0-9;]*m/g;
+
+/** The same for a line with colours: they take no room, and those that were begun are ended. */
+export function cutPainted(line: string, width: number): string {
+  const plain = line.replaceAll(COLOURS, "");
+  if (textWidth(plain) <= width) return line;
+  let room = Array.from(cut(plain, width)).length - 1;
+  let [kept, isCut] = ["", false];
+  for (const [part] of line.matchAll(PARTS)) {
+    if (part.length > 1 && part.startsWith("\u001b")) kept += part;
+    else if (room-- > 0) kept += part;
+    else if (!isCut) [kept, isCut] = [width < 1 ? kept : `${kept}…`, true];
+  }
+  return kept;
+}
+
 /** At most so wide; what was cut off is shown by a dot. */
 export function cut(text: string, width: number): string {
   if (textWidth(text) <= width) return text;

@@ -4,9 +4,9 @@ import type { QueueRow } from "../commands/queues.ts";
 import { clean } from "../output/clean.ts";
 import type { Paint } from "../output/paint.ts";
 import { table, type Column } from "../output/table.ts";
-import { cut } from "../output/text-width.ts";
+import { cut, cutPainted } from "../output/text-width.ts";
 import { ago, count, duration, many } from "../output/words.ts";
-import { PANES, shownQueues, type Look, type View } from "./top-state.ts";
+import { PANES, shownJobs, shownQueues, type Look, type View } from "./top-state.ts";
 
 export interface Screen {
   readonly look: Look;
@@ -30,7 +30,8 @@ export function screenLines(screen: Screen): string[] {
   const body = screen.job === null ? paneLines(screen, room) : screen.job.lines.slice(0, room);
   const foot = view.isTyping ? `filter: ${view.filter}▏` : note === "" ? KEYS : note;
   const blank = Array.from({ length: Math.max(0, room - body.length) }, () => "");
-  return [...head, ...body, ...blank, paint.dim(cut(foot, columns))];
+  // A line that is wrapped takes the room of two, and the head of the screen would be gone.
+  return [...head, ...body, ...blank, paint.dim(foot)].map((line) => cutPainted(line, columns));
 }
 
 function headLines({ look, view, rates, store, columns, paint }: Screen): string[] {
@@ -98,10 +99,8 @@ function paneLines(screen: Screen, room: number): string[] {
         { title: "HELD", value: ({ held }) => held, atLeast: 6 },
       ]);
     case "running":
-    case "failures": {
-      const all = view.pane === "running" ? look.running : look.dead;
-      const jobs = all.filter(({ type, queue, id }) => wanted(type, queue, id));
-      return rowsOf(screen, room, jobs, [
+    case "failures":
+      return rowsOf(screen, room, shownJobs(look, view), [
         { title: "ID", value: ({ id }) => id },
         { title: "TYPE", value: ({ type }) => type, atLeast: 8 },
         { title: "QUEUE", value: ({ queue }) => queue, atLeast: 6, mayGo: true },
@@ -117,7 +116,6 @@ function paneLines(screen: Screen, room: number): string[] {
           atLeast: 8,
         },
       ]);
-    }
     case "workers": {
       const workers = look.workers.filter(({ id, host }) => wanted(id, host));
       if (workers.length === 0) return [paint.dim(cut("no worker is running", columns))];

@@ -118,6 +118,12 @@ export function shownQueues(
   return wanted.toSorted((a, b) => value(b) - value(a) || (a.queue < b.queue ? -1 : 1));
 }
 
+/** Jobs as they are shown in the pane that is open: filtered. */
+export function shownJobs(look: Look, { pane, filter }: View): readonly JobListing[] {
+  const all = pane === "running" ? look.running : look.dead;
+  return all.filter((job) => [job.type, job.queue, job.id].some((text) => text.includes(filter)));
+}
+
 /** Jobs that ended a second, by queue, between two looks. */
 export function ratesBetween(before: Look | null, now: Look): ReadonlyMap<string, number> {
   if (before === null || now.at <= before.at) return new Map();

@@ -15,6 +15,8 @@ export interface Caller {
   /** How it proved itself. */
   readonly via: "token" | "session" | "jwt" | "function" | "anonymous";
   readonly tokenId: string | null;
+  /** For how long this is known of somebody who stays; null: it is looked up again meanwhile. */
+  readonly goodForMs: number | null;
 }
 
 export function isAtLeast(role: Role, needed: Role): boolean {

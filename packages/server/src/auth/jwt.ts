@@ -56,8 +56,10 @@ function callerOf(payload: JWTPayload, options: JwtOptions): Caller | null {
   // A scope that cannot be read must not become none.
   if (queues !== undefined && !isScope) return null;
   const by = `user ${payload.sub}`.slice(0, 150);
+  // It has an end: without one it was refused.
+  const goodForMs = (payload.exp ?? 0) * 1_000 - Date.now();
   return {
-    ...{ by, role, key: by, via: "jwt", tokenId: null },
+    ...{ by, role, key: by, via: "jwt", tokenId: null, goodForMs },
     queues: isScope ? new Set(queues as string[]) : null,
   };
 }

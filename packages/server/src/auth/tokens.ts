@@ -16,7 +16,7 @@ const FORM = /^hf_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 const FRESH_MS = 5_000;
 const KNOWN_MS = 60_000;
 const MOST_KNOWN = 1_000;
-const MOST_TOKENS = 1_000;
+const PER_PAGE = 200;
 /** A wrong token of any form costs what a wrong secret costs: one read, one comparison. */
 const NO_ID = "none";
 const NO_HASH = sha256("no token has this hash").toString("hex");
@@ -38,6 +38,10 @@ export interface NewToken {
   readonly name: string;
   readonly createdBy: string;
   readonly expiresAt: Date | null;
+}
+
+export function hasTokenForm(given: string): boolean {
+  return FORM.test(given);
 }
 
 function checkNewToken(given: unknown): void {
@@ -87,8 +91,16 @@ export class Tokens {
   }
 
   async list(): Promise<readonly TokenRecord[]> {
-    const { records } = await this.#records.scan({ prefix: PREFIX, limit: MOST_TOKENS });
-    return records.map(({ value }) => JSON.parse(value) as TokenRecord);
+    const found: TokenRecord[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<Records["scan"]>> = await this.#records.scan({
+        ...{ prefix: PREFIX, limit: PER_PAGE, cursor },
+      });
+      found.push(...page.records.map(({ value }) => JSON.parse(value) as TokenRecord));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return found;
   }
 
   /** False: there was none. */
@@ -107,7 +119,7 @@ export class Tokens {
   async check(given: string, { mayRead = true } = {}): Promise<TokenRecord | null> {
     const id = FORM.exec(given)?.[1] ?? NO_ID;
     const known = this.#known.get(id);
-    if (known && this.#now() - known.at < FRESH_MS && this.#fits(given, known.token)) {
+    if (known && this.#isWithin(known.at, FRESH_MS) && this.#fits(given, known.token)) {
       return known.token;
     }
     if (!mayRead) return null;
@@ -118,7 +130,7 @@ export class Tokens {
   /** Of a session, whose token must still be there. */
   async get(id: string): Promise<TokenRecord | null> {
     const known = this.#known.get(id);
-    const isFresh = known !== undefined && this.#now() - known.at < FRESH_MS;
+    const isFresh = known !== undefined && this.#isWithin(known.at, FRESH_MS);
     const token = isFresh ? known.token : await this.#read(id);
     return this.#isOver(token) ? null : token;
   }
@@ -141,9 +153,15 @@ export class Tokens {
       return token;
     } catch (error) {
       const known = this.#known.get(id);
-      if (known && isStoreAway(error) && at - known.at < KNOWN_MS) return known.token;
+      if (known && isStoreAway(error) && this.#isWithin(known.at, KNOWN_MS)) return known.token;
       throw error;
     }
+  }
+
+  /** A time that is yet to come is of a clock that was set back: nobody knows how long ago that was. */
+  #isWithin(at: number, ms: number): boolean {
+    const age = this.#now() - at;
+    return age >= 0 && age < ms;
   }
 
   #remember(id: string, known: { readonly token: TokenRecord; readonly at: number }): void {

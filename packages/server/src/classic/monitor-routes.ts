@@ -12,12 +12,12 @@ const counts = z.record(z.string(), count);
 /** A sync has a queue of its own: `?queue=hubspot`. */
 const ofQueue = z.strictObject({ queue: name.optional() });
 
-/** The newest of a day, as many as can be looked at. */
+/** The newest of a day, as many as can be looked at, and how many there are. */
 async function finishedInDay(
   hf: Holdfast,
   now: number,
   queue: string | undefined,
-): Promise<readonly JobListing[]> {
+): Promise<{ readonly newest: readonly JobListing[]; readonly count: number }> {
   const found: JobListing[] = [];
   let cursor: string | null = null;
   do {
@@ -28,7 +28,10 @@ async function finishedInDay(
     found.push(...page.jobs);
     cursor = page.nextCursor;
   } while (cursor !== null && found.length < MOST_LOOKED_AT);
-  return found;
+  if (cursor === null) return { newest: found, count: found.length };
+  // By whole hours: too many by those of one at most, where the jobs themselves are too many to be counted.
+  const { finished } = await hf.stats({ lastMs: DAY_MS, ...defined({ queue }) });
+  return { newest: found, count: Math.max(found.length, finished.succeeded) };
 }
 
 async function numbersOf(hf: Holdfast, queue: string | undefined) {
@@ -107,7 +110,7 @@ export function monitorRoutes(): readonly Route[] {
           numbersOf(hf, queue),
           finishedInDay(hf, services.now(), queue),
         ]);
-        return { ...numbers, completed: finished.length };
+        return { ...numbers, completed: finished.count };
       },
     }),
     route({
@@ -135,13 +138,13 @@ export function monitorRoutes(): readonly Route[] {
           hf.jobs({ ...waiting, retrying: true, limit: RECENT }),
           hf.jobs({ ...waiting, delayed: false, retrying: false, order: "oldest", limit: 1 }),
         ]);
-        const times = finished.flatMap(({ startedAt, finishedAt }) =>
+        const times = finished.newest.flatMap(({ startedAt, finishedAt }) =>
           startedAt && finishedAt ? finishedAt.getTime() - startedAt.getTime() : [],
         );
         const total = times.reduce((sum, ms) => sum + ms, 0);
         const [oldest] = fresh.jobs;
         return {
-          counts: { ...numbers, completed: finished.length },
+          counts: { ...numbers, completed: finished.count },
           failed: retrying.jobs.map((given) => {
             const { id, type, attempts, maxAttempts, error, runAt } = listingView(hf, given);
             return {

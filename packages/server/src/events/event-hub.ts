@@ -1,7 +1,8 @@
 /**
  * Server-sent events. While there are listeners, one tick a second reads the overview once and hands it to all
  * of them; job changes and operations are read once as well, and only if a listener wants them. An event has an
- * id; a listener that comes back with the last one it saw gets what it missed, as long as that is remembered.
+ * id; a listener that comes back with the last one it saw gets what it missed, as long as that is remembered and
+ * somebody was there to watch: who lost the connection is waited for, for some seconds.
  */
 import type { Alert, Holdfast, Logger, OperationView } from "holdfast";
 import type { LetIn } from "../auth/authenticator.ts";
@@ -20,6 +21,8 @@ const BEAT_EVERY = 15;
 const ALERTS_EVERY = 5;
 /** A token that is removed is refused within seconds, also where it listens already. */
 const SHOW_OUT_EVERY = 5;
+/** Browsers come back after two seconds, and after two more if that was too soon. */
+const WAITED_FOR_MS = 10_000;
 const MOST_REMEMBERED = 500;
 const MAX_CLIENTS = 1_000;
 const MAX_PER_CALLER = 100;
@@ -52,23 +55,38 @@ export interface HubOptions {
   readonly ended: (all: readonly Listener[]) => Promise<readonly Listener[]>;
   readonly maxClients?: number | undefined;
   readonly maxPerCaller?: number | undefined;
+  /** A clock that is never set. */
+  readonly steady: () => number;
+}
+
+interface LetInUntil extends Listener {
+  /** On the steady clock. */
+  readonly until: number;
 }
 
 export class EventHub {
   readonly #options: HubOptions;
-  readonly #clients = new Map<EventClient, Listener>();
+  readonly #clients = new Map<EventClient, LetInUntil>();
   readonly #changes: JobChanges;
+  /** Changes of jobs are watched until then, on the steady clock. */
+  #watchedUntil = -Infinity;
+  /** Those behind this event were all seen; null: nobody watches. */
+  #watchedFrom: number | null = null;
   /** Of this server: what another one sent cannot be told apart from what this one did. */
   readonly #epoch = randomText(6);
   #seq = 0;
   #remembered: Remembered[] = [];
-  #operations = new Map<string, string>();
+  /** The last event that is not remembered any more. */
+  #forgotten = 0;
+  #operations: ReadonlyMap<string, string> | null = null;
   #alerts: ReadonlySet<string> | null = null;
   #isAway = false;
   #timer: NodeJS.Timeout | null = null;
   #ticks = 0;
   #looks = 0;
   #isLooking = false;
+  #isLookingAside = false;
+  #isClosed = false;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -80,7 +98,8 @@ export class EventHub {
   }
 
   listen(listener: Listener): ReadableStream<Uint8Array> {
-    const { maxClients = MAX_CLIENTS, maxPerCaller = MAX_PER_CALLER } = this.#options;
+    const { maxClients = MAX_CLIENTS, maxPerCaller = MAX_PER_CALLER, steady } = this.#options;
+    if (this.#isClosed) throw new HttpError(503, "closed", "this server is stopping");
     const own = [...this.#clients.values()].filter(
       ({ caller }) => caller.key === listener.caller.key,
     );
@@ -92,8 +111,11 @@ export class EventHub {
         headers: { "retry-after": "5" },
       });
     }
+    if (!this.#isWatching()) this.#stopWatching();
     const client = new EventClient(() => this.#leave(client));
-    this.#clients.set(client, listener);
+    const { goodForMs } = listener.caller;
+    const until = goodForMs === null ? Infinity : steady() + goodForMs;
+    this.#clients.set(client, { ...listener, until });
     this.#resume(client, listener);
     if (this.#isAway) client.send(encodeEvent(this.#id(this.#seq), "store", { isAway: true }));
     if (this.#timer === null) this.#tick();
@@ -101,6 +123,7 @@ export class EventHub {
   }
 
   close(): void {
+    this.#isClosed = true;
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     for (const client of [...this.#clients.keys()]) client.close();
@@ -108,10 +131,31 @@ export class EventHub {
 
   #leave(client: EventClient): void {
     this.#clients.delete(client);
-    if (this.#clients.size > 0 || this.#timer === null) return;
+    if (this.#timer === null || this.#isWanted()) return;
     clearTimeout(this.#timer);
     this.#timer = null;
+    this.#stopWatching();
+  }
+
+  #isWanted(): boolean {
+    return this.#clients.size > 0 || this.#isWatching();
+  }
+
+  /** Somebody wants changes of jobs, or did a moment ago. */
+  #isWatching(): boolean {
+    const { steady } = this.#options;
+    if ([...this.#clients.values()].some(({ jobs }) => jobs !== null)) {
+      this.#watchedUntil = steady() + WAITED_FOR_MS;
+    }
+    return steady() < this.#watchedUntil;
+  }
+
+  /** What came before is behind a gap: ids from now on say so. */
+  #stopWatching(): void {
     this.#changes.forget();
+    if (this.#watchedFrom === null) return;
+    this.#watchedFrom = null;
+    this.#seq += 1;
   }
 
   /** What it missed, or the word that too much was missed. */
@@ -119,8 +163,8 @@ export class EventHub {
     if (listener.lastId === null) return;
     const [epoch, text = ""] = listener.lastId.split(".");
     const seq = /^\d{1,15}$/.test(text) ? Number(text) : -1;
-    const oldest = this.#remembered[0]?.seq ?? this.#seq + 1;
-    if (epoch !== this.#epoch || seq < oldest - 1 || seq > this.#seq) {
+    const isGap = listener.jobs !== null && seq < (this.#watchedFrom ?? Infinity);
+    if (epoch !== this.#epoch || seq < this.#forgotten || seq > this.#seq || isGap) {
       client.send(
         encodeEvent(this.#id(this.#seq), "reset", { reason: "too much has happened since" }),
       );
@@ -135,11 +179,14 @@ export class EventHub {
   #tick(): void {
     this.#ticks += 1;
     if (this.#ticks % BEAT_EVERY === 0) for (const client of this.#clients.keys()) client.beat();
+    const now = this.#options.steady();
+    for (const [client, { until }] of this.#clients) if (until <= now) client.close();
     // A read that takes longer than a second is waited for: never two at once.
     if (!this.#isLooking) void this.#lookInTime();
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      if (this.#clients.size > 0) this.#tick();
+      if (this.#isWanted()) this.#tick();
+      else this.#stopWatching();
     }, TICK_MS);
     this.#timer.unref();
   }
@@ -165,19 +212,20 @@ export class EventHub {
     this.#looks += 1;
     const snapshot = await overview.read();
     this.#noteAway(false);
-    if (this.#looks % SHOW_OUT_EVERY === 0) await this.#showOut();
+    void this.#lookAside(this.#looks);
     this.#noteOperations(snapshot.operations);
-    if (this.#looks % ALERTS_EVERY === 1) await this.#noteAlerts();
-    if ([...this.#clients.values()].some(({ jobs }) => jobs !== null)) {
+    if (this.#isWatching()) {
       const { changes, isCut } = await this.#changes.look();
+      this.#watchedFrom ??= this.#seq;
       if (changes.length > 0) this.#publish("jobs", { items: changes, isCut });
     } else {
-      this.#changes.forget();
+      this.#stopWatching();
     }
-    const made = new Map<string, StreamEvent>();
+    // Null: all of them. No queue at all is not the same.
+    const made = new Map<string | null, StreamEvent>();
     const id = this.#id(this.#seq);
     for (const [client, { caller }] of this.#clients) {
-      const scope = caller.queues === null ? "" : [...caller.queues].sort().join(" ");
+      const scope = caller.queues === null ? null : [...caller.queues].sort().join(" ");
       let event = made.get(scope);
       // Once for all who see the same.
       if (!event)
@@ -194,9 +242,27 @@ export class EventHub {
 
   #noteOperations(operations: readonly OperationView[]): void {
     const before = this.#operations;
-    this.#operations = new Map(operations.map((one) => [one.id, JSON.stringify(one)]));
-    const changed = operations.filter((one) => before.get(one.id) !== this.#operations.get(one.id));
-    if (changed.length > 0 && before.size > 0) this.#publish("operations", { items: changed });
+    const now = new Map(operations.map((one) => [one.id, JSON.stringify(one)]));
+    this.#operations = now;
+    // What was there at the first look is not news.
+    if (before === null) return;
+    const changed = operations.filter(({ id }) => before.get(id) !== now.get(id));
+    if (changed.length > 0) this.#publish("operations", { items: changed });
+  }
+
+  /**
+   * What is in the ledger's store. There may be no ledger, or one that is away or slow: that is no news of the jobs'
+   * store, and keeps nobody from the overview.
+   */
+  async #lookAside(look: number): Promise<void> {
+    if (this.#isLookingAside) return;
+    this.#isLookingAside = true;
+    const trouble = (error: unknown) => {
+      this.#options.logger.debug("tokens or alerts could not be looked at", { error });
+    };
+    if (look % SHOW_OUT_EVERY === 0) await this.#showOut().catch(trouble);
+    if (look % ALERTS_EVERY === 1) await this.#noteAlerts().catch(trouble);
+    this.#isLookingAside = false;
   }
 
   async #showOut(): Promise<void> {
@@ -216,7 +282,10 @@ export class EventHub {
   #publish(name: Remembered["name"], data: unknown): void {
     this.#seq += 1;
     const event = { seq: this.#seq, name, data };
-    this.#remembered = [...this.#remembered, event].slice(-MOST_REMEMBERED);
+    this.#remembered.push(event);
+    if (this.#remembered.length > MOST_REMEMBERED) {
+      this.#forgotten = this.#remembered.shift()?.seq ?? 0;
+    }
     for (const [client, listener] of this.#clients) this.#sendTo(client, listener, event);
   }
 

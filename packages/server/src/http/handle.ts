@@ -12,7 +12,7 @@ import { name, words } from "../routes/words.ts";
 import type { Services } from "../services.ts";
 import { errorAnswer } from "./error-answer.ts";
 import { HttpError, notFound } from "./http-error.ts";
-import { readJson } from "./read-json.ts";
+import { isJson, readJson } from "./read-json.ts";
 import { SECURITY_HEADERS } from "./security-headers.ts";
 import { queryValues, validate } from "./validate.ts";
 
@@ -23,6 +23,7 @@ const WRITE_FACTOR = 6;
 const NOTED_REFUSALS = new Set([401, 403, 429]);
 const NOBODY: Caller = {
   ...{ by: "anyone", role: "viewer", queues: null, key: "anyone", via: "anonymous", tokenId: null },
+  goodForMs: null,
 };
 
 export interface Arrival {
@@ -33,25 +34,37 @@ export interface Arrival {
 }
 
 export async function handle(services: Services, one: Route, arrival: Arrival): Promise<Response> {
-  const began = services.now();
+  const began = performance.now();
   const requestId = randomUUID();
   const who: { caller: Caller | null; readonly address: string } = {
     ...{ caller: null, address: arrival.address },
   };
   let response: Response;
   try {
-    who.caller = await callerOf(services, one, arrival);
+    who.caller = await withinTime(services, one, callerOf(services, one, arrival));
+    const running = run(services, one, arrival, who);
+    // Text and streams take the time they take.
+    const isTimed = one.answer instanceof z.ZodType;
     response = answer(
       one,
       services,
-      await withinTime(services, one, run(services, one, arrival, who)),
+      await (isTimed ? withinTime(services, one, running) : running),
     );
   } catch (error) {
     response = refusal(error, services, { one, who, requestId });
   }
+  response = await withoutBody(response, arrival.request);
   response.headers.set("x-request-id", requestId);
-  services.metrics.answered(one, response.status, services.now() - began);
+  services.metrics.answered(one, response.status, performance.now() - began);
   return response;
+}
+
+/** To a HEAD nobody reads a body: a stream that was opened for it would stay open for good. */
+async function withoutBody(response: Response, { method }: Request): Promise<Response> {
+  if (method !== "HEAD") return response;
+  const { status, headers } = response;
+  await response.body?.cancel();
+  return new Response(null, { status, headers });
 }
 
 async function callerOf(
@@ -86,8 +99,12 @@ async function run(services: Services, one: Route, arrival: Arrival, who: Who): 
   const out = await audit.as(who, what, act);
   if (one.audit.startsWith("noted: ")) {
     const action = one.audit.slice("noted: ".length);
-    const { queue } = params;
-    await audit.note(who, { action, details: { ...params, http: what }, queue });
+    const { details, ...about } = out instanceof Reply ? out.noted : {};
+    const { reason } = Object(body) as { readonly reason?: string };
+    await audit.note(who, {
+      ...{ action, reason, queue: params["queue"], ...about },
+      details: { ...params, ...details, http: what },
+    });
   }
   return out;
 }
@@ -104,18 +121,27 @@ async function bodyOf(one: Route, request: Request, maxBytes: number): Promise<u
 
 /** A page elsewhere can make a browser send its cookies; it cannot make it lie about where that page is. */
 function refuseForeign({ via }: Caller, request: Request): void {
+  // Those come in a header that a page elsewhere cannot set.
+  if (via === "token" || via === "jwt") return;
   const site = request.headers.get("sec-fetch-site");
-  const isRefused =
+  const isOwn =
     via === "session"
-      ? site !== "same-origin"
-      : via !== "token" &&
-        via !== "jwt" &&
-        site !== null &&
-        site !== "same-origin" &&
-        site !== "none";
-  if (isRefused) {
-    throw new HttpError(403, "csrf", "a write with a cookie must come from a page of this server");
-  }
+      ? site === "same-origin"
+      : site === "same-origin" || site === "none" || (site === null && isFromOwnPage(request));
+  if (isOwn) return;
+  throw new HttpError(403, "csrf", "a write with a cookie must come from a page of this server");
+}
+
+/**
+ * Over plain http browsers do not say how far a page is from here, but with every write where it is. What says
+ * neither is no browser; and JSON from elsewhere takes a preflight, which allows nothing.
+ */
+function isFromOwnPage(request: Request): boolean {
+  const origin = request.headers.get("origin");
+  if (origin === null || isJson(request.headers.get("content-type"))) return true;
+  const host = URL.canParse(origin) ? new URL(origin).host : "";
+  const own = [new URL(request.url).host, request.headers.get("x-forwarded-host")];
+  return host !== "" && own.includes(host);
 }
 
 function checkScope(one: Route, caller: Caller, params: Readonly<Record<string, string>>): void {
@@ -129,12 +155,11 @@ function checkScope(one: Route, caller: Caller, params: Readonly<Record<string, 
 }
 
 /** A list that takes too long is given up; a write goes on, and its caller cannot know what came of it. */
-async function withinTime(
+async function withinTime<Out>(
   services: Services,
   one: Route,
-  running: Promise<unknown>,
-): Promise<unknown> {
-  if (!(one.answer instanceof z.ZodType)) return running;
+  running: Promise<Out>,
+): Promise<Out> {
   const isWrite = one.method !== "GET";
   const base = services.options.timeoutMs ?? TIMEOUT_MS;
   const { promise: late, reject } = Promise.withResolvers<never>();

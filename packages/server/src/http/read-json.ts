@@ -22,7 +22,10 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array 
   let length = 0;
   const reader = request.body.getReader();
   for (;;) {
-    const { done, value } = await reader.read();
+    // Who goes away in the middle of it is no trouble of ours.
+    const { done, value } = await reader.read().catch(() => {
+      throw badJson("the body ended before it was whole");
+    });
     if (done) break;
     length += value.byteLength;
     if (length > maxBytes) {
@@ -37,13 +40,17 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array 
 
 /** However it is spelt, it is JSON or it is refused: no other way leads past the schemas. */
 function checkContentType(header: string | null): void {
-  const [media = "", ...parameters] = (header ?? "").toLowerCase().split(";");
-  const charset = parameters.map((part) => part.trim()).find((part) => part.startsWith("charset="));
-  const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
-  if (media.trim() === "application/json" && isUtf8) return;
+  if (isJson(header)) return;
   throw new HttpError(
     ...([415, "unsupported_media_type", "send JSON: content-type: application/json"] as const),
   );
+}
+
+export function isJson(header: string | null): boolean {
+  const [media = "", ...parameters] = (header ?? "").toLowerCase().split(";");
+  const charset = parameters.map((part) => part.trim()).find((part) => part.startsWith("charset="));
+  const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
+  return media.trim() === "application/json" && isUtf8;
 }
 
 function decode(bytes: Uint8Array): string {

@@ -16,9 +16,11 @@ export class RecentCounts {
 
   /** How many there were in the last `withinMs`, and when the oldest of them is past. */
   of(key: string): { readonly count: number; readonly freeInMs: number } {
-    const { withinMs, now } = this.#options;
-    const from = now() - withinMs;
-    const times = (this.#times.get(key) ?? []).filter((at) => at > from);
+    const { withinMs } = this.#options;
+    const now = this.#options.now();
+    const from = now - withinMs;
+    // One that is yet to come is of a clock that was set back.
+    const times = (this.#times.get(key) ?? []).filter((at) => at > from && at <= now);
     const [oldest] = times;
     return { count: times.length, freeInMs: oldest === undefined ? 0 : oldest - from };
   }

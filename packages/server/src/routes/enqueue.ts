@@ -36,7 +36,7 @@ export const enqueueRoutes = [
         return new Reply({ items: answers.map((one) => answerOf(hf, one)) }, added > 0 ? 201 : 200);
       }
       checkAllowed(services, caller, body);
-      const made = await hf.enqueue(body.type, body.payload ?? {}, optionsWithoutType(body));
+      const made = await hf.enqueue(body.type, payloadOf(body), optionsWithoutType(body));
       services.audit.gather(who, { action: "enqueue" });
       return new Reply(receiptOf(made), made.status === "duplicate" ? 200 : 201);
     },
@@ -74,7 +74,12 @@ function optionsWithoutType({ type: _, ...given }: Given): EnqueueOptions {
 }
 
 function itemOf(given: Given) {
-  return { type: given.type, payload: given.payload ?? {}, ...optionsWithoutType(given) };
+  return { type: given.type, payload: payloadOf(given), ...optionsWithoutType(given) };
+}
+
+/** A payload that is left out is empty; null is one like any other. */
+export function payloadOf({ payload }: Pick<Given, "payload">): unknown {
+  return payload === undefined ? {} : payload;
 }
 
 export function receiptOf({ id, status, queue, type, jobStatus }: Receipt) {

@@ -6,7 +6,7 @@ import { HttpError } from "../http/http-error.ts";
 import { filterOf, hasText, jobFilter, timesOfPrefix } from "./job-filter.ts";
 import { jobDetails as jobSchema, jobListing } from "./job-schemas.ts";
 import { fillList } from "./fill-list.ts";
-import { route } from "./route.ts";
+import { Reply, route } from "./route.ts";
 import { inScope, jobInScope, queueInScope } from "./scope.ts";
 import { jobDetails, listingView } from "./views.ts";
 import { durationMs, json, list, paging, why, words } from "./words.ts";
@@ -155,8 +155,9 @@ export const jobRoutes = [
     ...{ query: null, body: z.strictObject({ ...why }), isBodyOptional: true },
     answer: z.strictObject({ id: z.string(), payload: json, result: json, checkpoint: json }),
     async run({ hf, caller, params }) {
-      const { id, payload, result, checkpoint } = await jobInScope({ hf, caller }, params.id ?? "");
-      return { id, payload, result, checkpoint };
+      const job = await jobInScope({ hf, caller }, params.id ?? "");
+      const { id, type, queue, payload, result, checkpoint } = job;
+      return new Reply({ id, payload, result, checkpoint }, 200, {}, { jobId: id, type, queue });
     },
   }),
 ];

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { operationAnswer, operationView } from "./operation-schemas.ts";
 import { Reply, route } from "./route.ts";
 import { inScope, jobInScope, needQueueInScope, queueInScope } from "./scope.ts";
+import { whyDetails } from "./views.ts";
 import { defined, DONE, done, instant, list, name, paging, why, words } from "./words.ts";
 
 const lock = z
@@ -114,7 +115,7 @@ export const lockRoutes = [
     answer: z.looseObject({ summary: z.string(), reasons: z.array(reason) }),
     async run({ hf, caller, params }) {
       const { id } = await jobInScope({ hf, caller }, params.id ?? "");
-      return hf.why(id);
+      return whyDetails(hf, await hf.why(id));
     },
   }),
   route({

@@ -3,7 +3,7 @@
  * OpenAPI document, the readable page and the reference are made from these; a route that leaves something out
  * keeps the server from starting.
  */
-import type { Holdfast } from "holdfast";
+import type { AuditNote, Holdfast } from "holdfast";
 import type { z } from "zod";
 import type { Caller, Role } from "../auth/caller.ts";
 import type { Services } from "../services.ts";
@@ -88,15 +88,25 @@ export function route<Query extends z.ZodType | null, Body extends z.ZodType | n
   return spec as unknown as Route;
 }
 
+/** What an audit entry of the server's says besides who, what and why. */
+export type Noted = Pick<AuditNote, "details" | "jobId" | "type" | "queue" | "group">;
+
 /** An answer with a status or headers of its own. */
 export class Reply {
   readonly data: unknown;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly noted: Noted;
 
-  constructor(data: unknown, status: number, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    data: unknown,
+    status: number,
+    headers: Readonly<Record<string, string>> = {},
+    noted: Noted = {},
+  ) {
     this.data = data;
     this.status = status;
     this.headers = headers;
+    this.noted = noted;
   }
 }

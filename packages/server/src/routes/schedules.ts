@@ -4,9 +4,10 @@ import { z } from "zod";
 import { sees } from "../auth/caller.ts";
 import { notFound } from "../http/http-error.ts";
 import { validate } from "../http/validate.ts";
-import { optionsOf } from "./enqueue.ts";
+import { optionsOf, payloadOf } from "./enqueue.ts";
 import { newJob } from "./job-schemas.ts";
 import { route, type Call } from "./route.ts";
+import { runDetails, scheduleDetails } from "./views.ts";
 import { dateOf, defined, DONE, done, instant, list, name, paging, why, words } from "./words.ts";
 
 const rule = {
@@ -60,7 +61,8 @@ export const scheduleRoutes = [
       const found = await hf.schedules.list(asked);
       const shown = found.slice(0, limit);
       const nextCursor = found.length > limit ? (shown.at(-1)?.name ?? null) : null;
-      return { items: shown.filter(({ job }) => sees(caller, job.queue)), nextCursor };
+      const own = shown.filter(({ job }) => sees(caller, job.queue));
+      return { items: own.map((one) => scheduleDetails(hf, one)), nextCursor };
     },
   }),
   route({
@@ -80,9 +82,7 @@ export const scheduleRoutes = [
       audit: null,
     },
     ...{ summary: "One schedule.", query: null, body: null, answer: schedule },
-    async run(call) {
-      return scheduleInScope(call);
-    },
+    run: async (call) => scheduleDetails(call.hf, await scheduleInScope(call)),
   }),
   route({
     ...{ method: "GET", path: "/api/v1/schedules/:name/runs", role: "viewer", scope: "own" },
@@ -94,7 +94,7 @@ export const scheduleRoutes = [
       const { from, to, ...page } = call.query;
       const asked = defined({ ...page, from: dateOf(from), to: dateOf(to) });
       const { runs, nextCursor } = await call.hf.schedules.runs(named, asked);
-      return { items: runs, nextCursor };
+      return { items: runs.map((one) => runDetails(call.hf, one)), nextCursor };
     },
   }),
   route({
@@ -110,7 +110,7 @@ export const scheduleRoutes = [
     async run({ hf, params, body, caller }) {
       const { reason, job, ...rest } = body;
       const { type, ...given } = job;
-      const item = { type, payload: job.payload ?? {}, ...optionsOf(given) };
+      const item = { type, payload: payloadOf(job), ...optionsOf(given) };
       const told = defined({ reason, by: caller.by });
       const named = validate(name, params.name, "path");
       // Neither or both of two rules are refused by the library, which says so.

@@ -49,13 +49,16 @@ export const overview = z
   })
   .meta({ id: "Overview" });
 
-async function pinged({ hf }: Pick<Call, "hf">): Promise<boolean> {
+/** Anyone may ask: however many do, the store is asked once at a time. */
+async function pinged({ hf, services }: Pick<Call, "hf" | "services">): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), PING_MS);
-  const answered = hf.tools.ping().then(
-    () => true,
-    () => false,
-  );
+  const answered = services.shared
+    .together("ping", () => hf.tools.ping())
+    .then(
+      () => true,
+      () => false,
+    );
   return Promise.race([answered, late]).finally(() => clearTimeout(timer));
 }
 

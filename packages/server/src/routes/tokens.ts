@@ -65,7 +65,9 @@ export const tokenRoutes = [
         ...{ role: body.role, queues: body.queues ?? null, name: body.name ?? "" },
         ...{ createdBy: caller.by, expiresAt },
       });
-      return new Reply({ token: viewOf(token), secret }, 201);
+      const { id, role: given, queues } = token;
+      const details = { id, name: token.name, role: given, queues, expiresAt: token.expiresAt };
+      return new Reply({ token: viewOf(token), secret }, 201, {}, { details });
     },
   }),
   route({

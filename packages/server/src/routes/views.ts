@@ -1,5 +1,6 @@
 /** What answers show of jobs, failures and audits: secrets hidden, whoever asks. */
 import type { FailureView, Holdfast, JobListing, JobView, LedgerEntryView } from "holdfast";
+import type { RunView, ScheduleView, WhyView } from "holdfast";
 
 export function listingView(hf: Holdfast, job: JobListing) {
   const { redact } = hf.tools;
@@ -40,6 +41,25 @@ export function failureDetails(hf: Holdfast, failure: FailureView) {
     payload: redact.value(failure.payload),
     message: redact.text(failure.message),
     stack: textOrNull(hf, failure.stack),
+  };
+}
+
+/** What a tick's job failed with. */
+export function runDetails(hf: Holdfast, run: RunView): RunView {
+  return { ...run, error: textOrNull(hf, run.error) };
+}
+
+export function scheduleDetails(hf: Holdfast, schedule: ScheduleView): ScheduleView {
+  const { lastRun } = schedule;
+  return { ...schedule, lastRun: lastRun && runDetails(hf, lastRun) };
+}
+
+/** What it failed with is among the reasons, and what a store said that does not answer. */
+export function whyDetails(hf: Holdfast, { summary, reasons, ...about }: WhyView): WhyView {
+  const { redact } = hf.tools;
+  return {
+    ...{ ...about, summary: redact.text(summary) },
+    reasons: reasons.map((one) => ({ ...one, message: redact.text(one.message) })),
   };
 }
 

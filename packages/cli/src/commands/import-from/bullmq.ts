@@ -20,8 +20,11 @@ export async function bullmq({ url, at = "bull" }: SourceOptions): Promise<Sourc
   const once = { lazyConnect: true, maxRetriesPerRequest: 1, retryStrategy: () => null };
   const redis: Redis = new Client(url, once);
   redis.on("error", () => {});
-  await redis.connect();
-  const queues = await queuesOf(redis, at);
+  const queues = await reached(redis, at).catch((error: unknown) => {
+    // Left open it would keep this process alive.
+    redis.disconnect();
+    throw error;
+  });
   const key = (queue: string, name: string) => `${at}:${queue}:${name}`;
   const sum = async (of: (queue: string) => Promise<number>) =>
     (await Promise.all(queues.map(of))).reduce((total, one) => total + one, 0);
@@ -88,6 +91,11 @@ export async function bullmq({ url, at = "bull" }: SourceOptions): Promise<Sourc
 export function isNextTick(fields: Fields): boolean {
   const { rjk, processedOn, atm = "0", attemptsMade = "0" } = fields;
   return rjk !== undefined && processedOn === undefined && Number(atm) + Number(attemptsMade) === 0;
+}
+
+async function reached(redis: Redis, prefix: string): Promise<readonly string[]> {
+  await redis.connect();
+  return queuesOf(redis, prefix);
 }
 
 async function queuesOf(redis: Redis, prefix: string): Promise<readonly string[]> {
