@@ -40,7 +40,14 @@ export interface PostgresTargetOptions {
   readonly columns?: ColumnNames | undefined;
 }
 
+interface Put {
+  readonly inserted: number;
+  readonly refused: readonly RowError[];
+}
+
 const TRIES = 5;
+/** A constraint that waits for the end of the transaction would refuse all of its rows, and none by name. */
+const ASK_NOW = "SET CONSTRAINTS ALL IMMEDIATE";
 
 export function postgresTarget(options: PostgresTargetOptions): ImportTarget {
   checkOptions("postgresTarget", options, ["pool", "url", "table", "columns"]);
@@ -157,15 +164,24 @@ class PostgresTarget implements ImportTarget {
       const column = this.#column(field);
       return `t.${quoted(column)} = s.c${at}::${this.#types.get(column)}`;
     });
-    const found = await this.#withClient((client) =>
-      client.query(
-        `SELECT s.n FROM ${this.#unnest(fields.length, "WITH ORDINALITY", ", n")}
-         JOIN ${this.#table} t ON ${on.join(" AND ")}`,
-        fields.map((field) => keys.map((key) => sqlText(key[field]))),
-      ),
-    );
-    const there = new Set(found.rows.map((row) => Number((row as { n: unknown }).n)));
-    return keys.map((_, at) => there.has(at + 1));
+    try {
+      const found = await this.#withClient((client) =>
+        client.query(
+          `SELECT s.n FROM ${this.#unnest(fields.length, "WITH ORDINALITY", ", n")}
+           JOIN ${this.#table} t ON ${on.join(" AND ")}`,
+          fields.map((field) => keys.map((key) => sqlText(key[field]))),
+        ),
+      );
+      const there = new Set(found.rows.map((row) => Number((row as { n: unknown }).n)));
+      return keys.map((_, at) => there.has(at + 1));
+    } catch (error) {
+      if (!isRowFault(error)) throw error;
+      // A key that its column cannot even read is not there, and says nothing of the others.
+      if (keys.length === 1) return [false];
+      const half = Math.ceil(keys.length / 2);
+      const parts = [keys.slice(0, half), keys.slice(half)];
+      return [...(await this.existing(parts[0]!)), ...(await this.existing(parts[1]!))];
+    }
   }
 
   async close(): Promise<void> {
@@ -184,33 +200,47 @@ class PostgresTarget implements ImportTarget {
     }
   }
 
-  /** The rows as sets; where the table refuses one, each on its own. */
-  async #putAll(
-    client: ClientLike,
-    rows: readonly TargetRow[],
-  ): Promise<{ readonly inserted: number; readonly refused: readonly RowError[] }> {
+  /**
+   * The rows as sets; where the table refuses one, each on its own. Constraints that wait are asked at the end, for
+   * rows may need each other; only if they refuse something then, after each row.
+   */
+  async #putAll(client: ClientLike, rows: readonly TargetRow[]): Promise<Put> {
     if (rows.length === 0) return { inserted: 0, refused: [] };
+    const ways = [
+      () => this.#putSets(client, rows),
+      () => this.#putEach(client, rows, false),
+      () => this.#putEach(client, rows, true),
+    ];
     await client.query("SAVEPOINT batch");
-    try {
-      let inserted = 0;
-      const sets = roundsOf(rows).flatMap((round) => [...byFields(round).values()]);
-      for (const set of sets) inserted += await this.#put(client, set);
-      return { inserted, refused: [] };
-    } catch (error) {
-      if (!isRowFault(error)) throw error;
-      await client.query("ROLLBACK TO SAVEPOINT batch");
-      return this.#putEach(client, rows);
+    for (let at = 0; ; at += 1) {
+      try {
+        const put = await ways[at]!();
+        await client.query(ASK_NOW);
+        return put;
+      } catch (error) {
+        if (!isRowFault(error) || at === ways.length - 1) throw error;
+        await client.query("ROLLBACK TO SAVEPOINT batch");
+      }
     }
   }
 
-  async #putEach(client: ClientLike, rows: readonly TargetRow[]) {
+  async #putSets(client: ClientLike, rows: readonly TargetRow[]): Promise<Put> {
+    let inserted = 0;
+    const sets = roundsOf(rows).flatMap((round) => [...byFields(round).values()]);
+    for (const set of sets) inserted += await this.#put(client, set);
+    return { inserted, refused: [] };
+  }
+
+  async #putEach(client: ClientLike, rows: readonly TargetRow[], isAsked: boolean): Promise<Put> {
     const refused: RowError[] = [];
     let inserted = 0;
     for (const one of rows) {
       await client.query("SAVEPOINT one");
       try {
-        inserted += await this.#put(client, [one]);
+        const count = await this.#put(client, [one]);
+        if (isAsked) await client.query(ASK_NOW);
         await client.query("RELEASE SAVEPOINT one");
+        inserted += count;
       } catch (error) {
         if (!isRowFault(error)) throw error;
         await client.query("ROLLBACK TO SAVEPOINT one");
