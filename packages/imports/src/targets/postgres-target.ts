@@ -71,6 +71,8 @@ class PostgresTarget implements ImportTarget {
   #own: Promise<PoolLike> | null = null;
   /** The type of each column, as a statement casts to it. */
   #types: ReadonlyMap<string, string> = new Map();
+  /** It has partitions: what is written there does not tell whether it was there before. */
+  #isDivided = false;
 
   constructor(options: PostgresTargetOptions) {
     this.#options = options;
@@ -86,17 +88,18 @@ class PostgresTarget implements ImportTarget {
     return this.#withClient(async (client) => {
       const { table } = this.#options;
       const found = await client.query(
-        `SELECT a.attname, quote_ident(n.nspname) || '.' || quote_ident(t.typname)
+        `SELECT a.attname, quote_ident(n.nspname) || '.' || quote_ident(t.typname), c.relkind
          FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
-           JOIN pg_namespace n ON n.oid = t.typnamespace
+           JOIN pg_namespace n ON n.oid = t.typnamespace JOIN pg_class c ON c.oid = a.attrelid
          WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
         [this.#table],
       );
       if (found.rows.length === 0) {
         throw new ImportTargetError(`there is no table ${table}: create it, then retry the job`);
       }
-      const pairs = found.rows.map((row) => Object.values(row as object) as [string, string]);
-      this.#types = new Map(pairs);
+      const columns = found.rows.map((row) => Object.values(row as object) as string[]);
+      this.#types = new Map(columns.map(([name, type]) => [name!, type!]));
+      this.#isDivided = columns[0]![2] === "p";
       this.#check(keyFields);
       const key = keyFields.map(this.#column);
       const unique = await client.query(
@@ -157,22 +160,9 @@ class PostgresTarget implements ImportTarget {
   }
 
   async existing(keys: readonly RowKey[]): Promise<readonly boolean[]> {
-    const [first] = keys;
-    if (first === undefined) return [];
-    const fields = Object.keys(first);
-    const on = fields.map((field, at) => {
-      const column = this.#column(field);
-      return `t.${quoted(column)} = s.c${at}::${this.#types.get(column)}`;
-    });
+    if (keys.length === 0) return [];
     try {
-      const found = await this.#withClient((client) =>
-        client.query(
-          `SELECT s.n FROM ${this.#unnest(fields.length, "WITH ORDINALITY", ", n")}
-           JOIN ${this.#table} t ON ${on.join(" AND ")}`,
-          fields.map((field) => keys.map((key) => sqlText(key[field]))),
-        ),
-      );
-      const there = new Set(found.rows.map((row) => Number((row as { n: unknown }).n)));
+      const there = await this.#withClient((client) => this.#there(client, keys));
       return keys.map((_, at) => there.has(at + 1));
     } catch (error) {
       if (!isRowFault(error)) throw error;
@@ -182,6 +172,21 @@ class PostgresTarget implements ImportTarget {
       const parts = [keys.slice(0, half), keys.slice(half)];
       return [...(await this.existing(parts[0]!)), ...(await this.existing(parts[1]!))];
     }
+  }
+
+  /** Counted from 1. */
+  async #there(client: ClientLike, keys: readonly RowKey[]): Promise<ReadonlySet<number>> {
+    const fields = Object.keys(keys[0]!);
+    const on = fields.map((field, at) => {
+      const column = this.#column(field);
+      return `t.${quoted(column)} = s.c${at}::${this.#types.get(column)}`;
+    });
+    const { rows } = await client.query(
+      `SELECT s.n FROM ${this.#unnest(fields.length, "WITH ORDINALITY", ", n")}
+       JOIN ${this.#table} t ON ${on.join(" AND ")}`,
+      fields.map((field) => keys.map((key) => sqlText(key[field]))),
+    );
+    return new Set(rows.map((row) => Number((row as { n: unknown }).n)));
   }
 
   async close(): Promise<void> {
@@ -261,16 +266,20 @@ class PostgresTarget implements ImportTarget {
     const set = (others.length > 0 ? others : key).map(
       (column) => `${quoted(column)} = EXCLUDED.${quoted(column)}`,
     );
+    // Of what another import writes in between, both count an insert.
+    const keys = rows.map((one) => one.key);
+    const there = this.#isDivided ? await this.#there(client, keys) : null;
     const { rows: answers } = await client.query(
       `INSERT INTO ${this.#table} AS t (${columns.map(quoted).join(", ")})
        SELECT ${cast.join(", ")} FROM ${this.#unnest(names.length)}
        ON CONFLICT (${key.map(quoted).join(", ")}) DO UPDATE SET ${set.join(", ")}
-       RETURNING (t.xmax = 0) AS is_new`,
+       RETURNING ${there ? "true" : "(t.xmax = 0)"} AS is_new`,
       names.map((name) =>
         rows.map(({ key: own, values }) => sqlText(name in own ? own[name] : values[name])),
       ),
     );
-    return answers.filter((row) => (row as { is_new: unknown }).is_new === true).length;
+    const written = answers.filter((row) => (row as { is_new: unknown }).is_new === true).length;
+    return written - (there?.size ?? 0);
   }
 
   /** Every value travels as text: the column's own type reads it. */
