@@ -41,6 +41,18 @@ it("a number becomes the text that a person sees, in a column of text of SQLite"
   db.close();
 });
 
+it("a table of SQLite that rolls everything back for one row is refused, and nothing is half written", async () => {
+  const db = new DatabaseSync(":memory:");
+  db.exec("CREATE TABLE town (name TEXT PRIMARY KEY, zip TEXT UNIQUE ON CONFLICT ROLLBACK)");
+  const target = await begun(sqliteTarget({ db, table: "town" }), "town", "name");
+  const rows = ["1", "2", "2", "3"].map((zip, at) => ({ name: `town ${at}`, zip }));
+  await expect(target.write(batch("town", "name", rows))).rejects.toThrow(/ON CONFLICT ROLLBACK/);
+  expect(db.prepare("SELECT * FROM town").all()).toEqual([]);
+  const begin = { job: "town", fence: 2, type: "t", file: "f" };
+  expect(await target.begin(begin)).toMatchObject({ upTo: 0, inserted: 0 });
+  db.close();
+});
+
 describe("on PostgreSQL", () => {
   let pool: pg.Pool;
   let drop: () => Promise<void>;
