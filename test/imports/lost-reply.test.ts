@@ -97,9 +97,13 @@ it("who sends again what a job died of is told to retry that job, as long as its
   expect((await send()).id).not.toBe(id);
 });
 
-it("a target whose socket is gone is away, and the import comes again", async () => {
+it.each([
   // As a PostgreSQL is that restarts: its socket is a file.
-  away = Object.assign(new Error("connect ENOENT /run/x"), { code: "ENOENT", syscall: "connect" });
+  ["a target whose socket is gone is away", "connect"],
+  // By the attempt before, which was over and woke up.
+  ["a file that is removed while it is read may be done", "open"],
+])("%s, and the import comes again", async (_, syscall) => {
+  away = Object.assign(new Error(`ENOENT, ${syscall}`), { code: "ENOENT", syscall });
   const { id } = await send();
   const failed = new Promise<boolean>((resolve) => {
     hf.on("failed", ({ willRetry }) => resolve(willRetry));

@@ -372,13 +372,14 @@ export function importsOf(hf: object): Imports | null {
 
 const PERMANENT = ["HOLDFAST_SHEET", "HOLDFAST_IMPORT_REJECTED", "HOLDFAST_IMPORT_TARGET"];
 
-/** The same file into the same target fails the same way. A socket that is not there is no missing file. */
+/** The same file into the same target fails the same way; a socket, or a file that was found before, may come again. */
 function classifyImport(error: unknown) {
   const { code, syscall } = Object(error) as {
     readonly code?: unknown;
     readonly syscall?: unknown;
   };
-  if (syscall === "connect") return { category: "network", permanent: false } as const;
+  const category = syscall === "connect" ? "network" : "unknown";
+  if (code === "ENOENT") return { category, permanent: false } as const;
   return PERMANENT.includes(String(code))
     ? ({ category: "validation", permanent: true } as const)
     : undefined;
