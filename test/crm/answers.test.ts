@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HubSpotClient, type HubSpotError } from "@holdfast/crm";
 import { InvalidOptionError } from "holdfast";
 import { classifyHubSpot } from "../../packages/crm/src/hubspot/hubspot-error.ts";
+import { readAnswer } from "../../packages/crm/src/hubspot/read-answer.ts";
 
 describe("an odd answer", () => {
   let server: Server;
@@ -97,5 +98,27 @@ describe("an odd answer", () => {
     json(200, {});
     await expect(client.archive("contacts", id)).rejects.toThrow(InvalidOptionError);
     expect(asked).toEqual([]);
+  });
+});
+
+describe("the daily limit", () => {
+  const afterMs = async (now: string, timeZone: string) => {
+    const reply = Response.json({ policyName: "DAILY" }, { status: 429 });
+    const asking = { method: "GET", path: "/", timeZone, now: Date.parse(now) };
+    return readAnswer(reply, asking).catch((error: HubSpotError) => error.retryAfterMs);
+  };
+
+  it("ends with the account's day, however long that one is", async () => {
+    expect(await afterMs("2026-11-19T22:59:59Z", "Europe/Berlin")).toBe(1_000);
+    expect(await afterMs("2026-11-19T11:00:00Z", "Europe/Berlin")).toBe(12 * 3_600_000);
+    // Clocks go back, and forward, in that night's day.
+    expect(await afterMs("2026-10-24T22:30:00Z", "Europe/Berlin")).toBe(24.5 * 3_600_000);
+    expect(await afterMs("2026-03-28T23:30:00Z", "Europe/Berlin")).toBe(22.5 * 3_600_000);
+  });
+
+  it("that is refused right after midnight was lifted late: it is asked again, and no day is lost", async () => {
+    expect(await afterMs("2026-11-19T23:00:00Z", "Europe/Berlin")).toBe(60_000);
+    expect(await afterMs("2026-11-19T23:09:59Z", "Europe/Berlin")).toBe(60_000);
+    expect(await afterMs("2026-11-19T23:10:00Z", "Europe/Berlin")).toBe(86_400_000 - 600_000);
   });
 });

@@ -1,5 +1,6 @@
 /** System 4, steps 1 and 4, "Retry Strategy" and "Dead Letter Handling". */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { StoreUnavailableError } from "holdfast";
 import { crmWorld, PAYLOADS, type CrmWorld } from "./crm-world.ts";
 
 const MINUTE_MS = 60_000;
@@ -111,8 +112,24 @@ describe("a job of system 4 that fails", () => {
     for (const one of [id, other.id, late.id]) expect((await look(one)).status).toBe("succeeded");
   });
 
+  it("waits no longer than for a daily limit, whatever Retry-After says: others are behind it", async () => {
+    await world.crm.ensure();
+    // Milliseconds, where seconds are meant.
+    const path = /\/crm\/objects\//;
+    world.double.faults.add({ kind: "rate_limit", retryAfterS: 3_600_000, path });
+    const { id } = await pay();
+    const behind = await world.crm.enqueue("sync_tier", PAYLOADS.sync_tier);
+    await world.drain();
+    expect(await look(id)).toMatchObject({ status: "queued", attempts: 0 });
+    for (let hours = 0; hours < 26; hours += 1) await world.minutes(60);
+    for (const one of [id, behind.id]) expect((await look(one)).status).toBe("succeeded");
+  });
+
   it("waits until the account's midnight after the daily limit", async () => {
-    const zoned = await crmWorld({}, { timeZone: "America/New_York" });
+    // Not one in which the day has just begun: there it is asked again soon.
+    const isNewDay = clockIn("America/New_York", Date.now()).startsWith("00");
+    const timeZone = isNewDay ? "Asia/Tokyo" : "America/New_York";
+    const zoned = await crmWorld({}, { timeZone });
     await zoned.crm.ensure();
     zoned.double.faults.add({ kind: "rate_limit", policy: "DAILY", path: "/crm/objects/" });
     const asked = Date.now();
@@ -120,13 +137,38 @@ describe("a job of system 4 that fails", () => {
     await zoned.drain();
     const gate = await zoned.hf.gates.get("hubspot");
     const forMs = gate!.cooldownUntil!.getTime() - zoned.t.now();
-    const format = new Intl.DateTimeFormat("en-GB", {
-      ...{ timeZone: "America/New_York", hour: "2-digit", minute: "2-digit" },
-    });
     // The double lives on the real clock, the jobs on a virtual one: the length of the wait is what counts.
-    expect(format.format(asked + forMs + 5_000)).toBe("00:00");
+    expect(clockIn(timeZone, asked + forMs + 5_000)).toBe("00:00");
     expect((await zoned.hf.job(id))?.attempts).toBe(0);
     await zoned.close();
+  });
+
+  it("is not charged where our own store was away for a moment, and HubSpot is not blamed", async () => {
+    const other = await crmWorld();
+    await other.crm.ensure();
+    const emails = Array.from({ length: 10 }, (_, at) => `n${at}@example.com`);
+    await other.crm.enqueueAll(
+      emails.map((email) => ({ operation: "create_contact", payload: { email } })),
+    );
+    const { records } = other.hf;
+    const get = records.get.bind(records);
+    let away = emails.length;
+    records.get = (async (key: string) => {
+      if (!key.startsWith("crm/hubspot/line/") || away === 0) return get(key);
+      away -= 1;
+      const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+      throw new StoreUnavailableError("gone", { mayHaveHappened: false, cause });
+    }) as typeof records.get;
+    await other.drain();
+    expect(away).toBe(0);
+    expect(await other.hf.gates.get("hubspot")).toMatchObject({
+      ...{ state: "closed", failures: 0, cooldownUntil: null },
+    });
+    const { jobs } = await other.hf.jobs({ queue: "hubspot" });
+    expect(jobs.map(({ attempts }) => attempts)).toEqual(emails.map(() => 0));
+    await other.minutes(1);
+    expect(other.double.objects("contacts")).toHaveLength(10);
+    await other.close();
   });
 
   it.each([
@@ -173,3 +215,8 @@ describe("a job of system 4 that fails", () => {
     await calm.close();
   });
 });
+
+function clockIn(timeZone: string, at: number): string {
+  const format = { timeZone, hour: "2-digit", minute: "2-digit" } as const;
+  return new Intl.DateTimeFormat("en-GB", format).format(at);
+}

@@ -50,6 +50,18 @@ describe("the operations of system 4", () => {
     expect(linked).toEqual([company!.id]);
   });
 
+  it.each([
+    ["jpy", "12500", "12500 JPY"],
+    ["KWD", "12.500", "12.500 KWD"],
+    ["gbp", "125.00", "125.00 GBP"],
+    ["?", "125.00", "125.00 ?"],
+  ])("sync_payment takes the smallest unit of %s", async (currency, units, money) => {
+    await world.crm.enqueue("sync_payment", { ...PAYLOADS.sync_payment, currency });
+    await world.drain();
+    expect(properties()).toMatchObject({ last_payment_amount: units });
+    expect(world.double.objects("notes")[0]?.properties["hs_note_body"]).toBe(`Payment: ${money}`);
+  });
+
   it("sync_payment notes the payment once, and on the contact", async () => {
     await run("sync_payment");
     await run("sync_payment");

@@ -37,6 +37,19 @@ describe("the rate of HubSpot", () => {
     await double.close();
   });
 
+  it("is that of its headers also if the fleet had another one, from before this process", async () => {
+    const double = await hubspotDouble();
+    const hf = new Holdfast({ store: (await import("holdfast/memory")).memoryStore(), logger });
+    const rate = { limit: 171, perMs: WINDOW_MS + ON_ITS_WAY_MS, burst: 19 };
+    await hf.gates.set("hubspot.calls", { rate });
+    const crm = hubspotSync({ token: double.token, baseUrl: double.url }).attach(hf);
+    await crm.ensure();
+    const now = async () => (await hf.gates.get("hubspot.calls"))?.rate[0]?.limit;
+    await expect.poll(now).toBe(90);
+    await hf.close();
+    await double.close();
+  });
+
   it(
     "holds in every window for three processes, which use at least 0.85 of it",
     { timeout: 180_000 },

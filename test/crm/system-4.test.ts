@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { hubspotSync, hubspotViews } from "@holdfast/crm";
+import { defineSync, hubspotSync, hubspotViews } from "@holdfast/crm";
 import { hubspotDouble } from "@holdfast/crm/double";
 import { Holdfast } from "holdfast";
 import { memoryStore } from "holdfast/memory";
 import { sqliteStore } from "holdfast/sqlite";
+import { testHoldfast } from "holdfast/testing";
+import { z } from "zod";
 import { SYSTEM_RETRY } from "../../packages/crm/src/sync/define-sync.ts";
 import { runCycle } from "../../packages/crm/src/sync/run-cycle.ts";
 import { backoffMs } from "../../packages/holdfast/src/core/backoff.ts";
@@ -61,6 +63,39 @@ describe("system 4", () => {
     expect(await runCycle(hf, asked)).toEqual({ ran: 6, failed: 0 });
     await hf.close();
     await double.close();
+  });
+
+  it("ends a cycle when its jobs have ended, however slow the other side is", async () => {
+    const t = testHoldfast({ logger });
+    const answered = Promise.withResolvers<void>();
+    let asked = 0;
+    const crm = defineSync({
+      ...{ name: "slow", client: () => null, cycles: true, limits: { breaker: null } },
+      operations: {
+        save: {
+          payload: z.object({ id: z.string() }),
+          record: ({ id }) => id,
+          load: async () => ({
+            async run({ signal }) {
+              asked += 1;
+              const cut = new Promise((_, reject) => {
+                signal.addEventListener("abort", () => reject(signal.reason as Error));
+              });
+              await Promise.race([answered.promise, cut]);
+            },
+          }),
+        },
+      },
+    }).attach(t.hf as Holdfast);
+    for (const id of ["a", "b", "c"]) await crm.enqueue("save", { id });
+    const { signal } = new AbortController();
+    const cycle = runCycle(t.hf as Holdfast, { queue: "slow", jobs: 2, signal });
+    await expect.poll(() => asked).toBe(2);
+    await t.advance(60_000);
+    answered.resolve();
+    expect(await cycle).toEqual({ ran: 2, failed: 0 });
+    expect((await t.hf.counts())["slow"]).toMatchObject({ succeeded: 2, ready: 1 });
+    await t.hf.close();
   });
 
   it("shows the 20 newest of the jobs that failed, each with its error, retries and next time", async () => {

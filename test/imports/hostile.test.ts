@@ -1,5 +1,9 @@
 /** Files that mean harm, and files that are something else: each is refused for its reason, and costs little. */
 import { describe, expect, it } from "vitest";
+import { DEFAULT_LIMITS } from "../../packages/imports/src/read/read-options.ts";
+import { SheetWarnings } from "../../packages/imports/src/read/sheet-warnings.ts";
+import { WorksheetSink } from "../../packages/imports/src/read/worksheet-sink.ts";
+import { XmlTokens } from "../../packages/imports/src/read/xml-tokens.ts";
 import { readContent, refusalOf } from "./read-all.ts";
 import {
   letters,
@@ -325,4 +329,22 @@ describe("a file that is something else", () => {
       (await refusalOf(workbookOf({ rows: '<row r="1"><c r="A1" s="1"/></row>' }))).reason,
     ).toBe("empty-sheet");
   });
+});
+
+it("columns that are hidden a thousand times over are gone through once", () => {
+  const warnings = new SheetWarnings();
+  let told = 0;
+  const add = warnings.add.bind(warnings);
+  warnings.add = (warning) => {
+    told += 1;
+    add(warning);
+  };
+  const options = { strings: null, styles: [], is1904: false, limits: DEFAULT_LIMITS, warnings };
+  const tokens = new XmlTokens(new WorksheetSink({ ...options, onFull() {} }));
+  const columns = '<col min="1" max="200" hidden="1"/>'.repeat(1_000);
+  tokens.feed(Buffer.from(`<worksheet><cols>${columns}</cols></worksheet>`));
+  tokens.run();
+  tokens.end();
+  expect(told).toBe(200);
+  expect(warnings.all).toHaveLength(20);
 });

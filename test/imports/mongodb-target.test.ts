@@ -58,6 +58,32 @@ describe("a replica set", () => {
     await next.close();
     await dead.close();
   });
+
+  it("keeps no session of every attempt that failed for good", async () => {
+    const open = new Set<ClientSession>();
+    const other = new MongoClient(place.url);
+    const startSession = other.startSession.bind(other);
+    other.startSession = (options) => {
+      const session = startSession(options);
+      if (options === undefined) open.add(session);
+      session.once("ended", () => open.delete(session));
+      return session;
+    };
+    const target = mongodbTarget({ db: other.db(), collection: "people" });
+    const last = 249;
+    for (let at = 0; at <= last; at += 1) {
+      await target.begin({ ...beginning, job: `dead-${at}`, fence: 1 });
+    }
+    expect(open.size).toBe(200);
+    // What is left of the first is no session that anybody would end.
+    const imports = other.db().collection<{ _id: string; session: unknown }>("holdfast_import");
+    const sessionOf = async (job: string) => (await imports.findOne({ _id: job }))?.session;
+    expect(await sessionOf("dead-0")).toBeNull();
+    expect(await sessionOf(`dead-${last}`)).not.toBeNull();
+    await target.close();
+    expect(open.size).toBe(0);
+    await other.close();
+  });
 });
 
 describe("a single MongoDB server", () => {

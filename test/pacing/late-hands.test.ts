@@ -186,3 +186,27 @@ it("upkeep that looks while a segment is being expanded does not expand it again
   await worker.stop();
   expect(expanded.toSorted()).toEqual(ids.flatMap((id) => [0, 1, 2].map((n) => `${id} ${n}`)));
 });
+
+it("upkeep takes no record for gone while the store has not looked at all jobs", async () => {
+  const { hf, pacing, created, run, begin } = made();
+  await hf.pause("simulation-jobs:0");
+  await begin("many", 20);
+  const jobs = hf.jobs.bind(hf);
+  let steps = 0;
+  // As a store answers that is full of other jobs: nothing yet, and where to go on.
+  hf.jobs = async (query) => {
+    if (query?.limit !== 1 || query.cursor) return jobs({ ...query, cursor: null });
+    steps += 1;
+    return { jobs: [], nextCursor: "further" };
+  };
+  await run(15 * MINUTE);
+  expect(steps).toBeGreaterThan(0);
+  expect((await pacing.metrics("many")).counters).toMatchObject({ records_failed: 0 });
+  hf.jobs = jobs;
+  await hf.resume("simulation-jobs:0");
+  await run(2 * MINUTE);
+  expect(created).toHaveLength(20);
+  expect(await pacing.metrics("many")).toMatchObject({
+    ...{ status: "completed", counters: { records_created: 20, records_failed: 0 } },
+  });
+});

@@ -25,6 +25,7 @@ import { viewOf, type ImportsPage, type ImportView } from "./import-view.ts";
 import { Manifest, type ManifestEntry } from "./manifest/manifest.ts";
 import { checkOptions, nearestName } from "./option-checks.ts";
 import {
+  readFlag,
   SUBMIT,
   type ImportReceipt,
   type SubmitFileOptions,
@@ -117,7 +118,8 @@ export class Imports {
     }
     if (found.size > this.#options.maxFileBytes) throw this.#tooLarge();
     await copyFile(path, to);
-    return this.#take({ fileName, path: to, sha256: await hashFile(to) }, entry, options);
+    const dryRun = options.dryRun === true;
+    return this.#take({ fileName, path: to, sha256: await hashFile(to) }, () => [entry, dryRun]);
   }
 
   /** Imports a file that comes as multipart/form-data, in the field `file`; a field `dryRun` may be `true`. */
@@ -125,14 +127,10 @@ export class Imports {
     const { maxFileBytes: maxBytes } = this.#options;
     const folder = uploadsOf(this.#inbox);
     const upload = await receiveUpload({ body, contentType, folder, maxBytes });
-    try {
+    return this.#take(upload, () => {
       const dryRun = readFlag(upload.fields);
-      const entry = this.#entryOf(upload.fileName, {});
-      return await this.#take(upload, entry, { dryRun });
-    } catch (error) {
-      await rm(upload.path, { force: true });
-      throw error;
-    }
+      return [this.#entryOf(upload.fileName, {}), dryRun];
+    });
   }
 
   /** A dry run here and now, without a job, of any file on this machine. */
@@ -259,16 +257,18 @@ export class Imports {
   /** A file that is ours already: it is removed again if no job comes of it. */
   async #take(
     file: { readonly fileName: string; readonly path: string; readonly sha256: string },
-    entry: ManifestEntry,
-    { dryRun = false }: SubmitOptions,
+    asked: () => readonly [entry: ManifestEntry, dryRun: boolean],
   ): Promise<ImportReceipt> {
     try {
+      const [entry, dryRun] = asked();
       const { bytes } = await findInInbox(this.#inbox, file.path);
       if (bytes > this.#options.maxFileBytes) throw this.#tooLarge();
       await this.#look(file.path, entry);
       return await this.#enqueue(file, entry, dryRun, [uploadTag(file.path)]);
     } catch (error) {
-      await rm(file.path, { force: true });
+      // There may be a job that needs it, and only the reply was lost. If there is none, the sweep has it in the end.
+      const isDoubtful = error instanceof StoreUnavailableError && error.mayHaveHappened;
+      if (!isDoubtful) await rm(file.path, { force: true });
       throw error;
     }
   }
@@ -314,12 +314,22 @@ export class Imports {
   async #duplicate(id: string, dryRun: boolean): Promise<DuplicateJobError> {
     const before = await this.#hf.job(id);
     const status = before?.status ?? "pruned";
-    const advice = status === "dead" || status === "cancelled" ? ": retry that job" : "";
+    const isOver = status === "dead" || status === "cancelled";
+    const advice = isOver ? await this.#adviceOn(before?.payload) : "";
     return new DuplicateJobError(
       `the same content was imported already as this type, by the job ${id} (${status}${dryRun ? ", a dry run" : ""})${advice}`,
       id,
       status,
     );
+  }
+
+  /** The file of an upload goes before its job does. Retried without it, the job would only die again. */
+  async #adviceOn(payload: unknown): Promise<string> {
+    const { filePath } = Object(payload) as Partial<ImportPayload>;
+    const found = await findInInbox(this.#inbox, String(filePath)).catch(() => null);
+    return found
+      ? ": retry that job"
+      : ": its file is gone, so remove that job and import the file again";
   }
 
   #entryOf(fileName: string, { type, sheetName, headerRow }: SubmitOptions): ManifestEntry {
@@ -362,9 +372,14 @@ export function importsOf(hf: object): Imports | null {
 
 const PERMANENT = ["HOLDFAST_SHEET", "HOLDFAST_IMPORT_REJECTED", "HOLDFAST_IMPORT_TARGET"];
 
-/** The same file into the same target fails the same way. */
+/** The same file into the same target fails the same way; a socket, or a file that was found before, may come again. */
 function classifyImport(error: unknown) {
-  const { code } = Object(error) as { readonly code?: unknown };
+  const { code, syscall } = Object(error) as {
+    readonly code?: unknown;
+    readonly syscall?: unknown;
+  };
+  const category = syscall === "connect" ? "network" : "unknown";
+  if (code === "ENOENT") return { category, permanent: false } as const;
   return PERMANENT.includes(String(code))
     ? ({ category: "validation", permanent: true } as const)
     : undefined;
@@ -379,14 +394,4 @@ function readOptions(
     ...(sheetName !== undefined && { sheet: sheetName }),
     ...(headerRow !== undefined && { headerRow }),
   };
-}
-
-function readFlag(fields: ReadonlyMap<string, string>): boolean {
-  const unknown = [...fields.keys()].find((name) => name !== "dryRun");
-  const flag = fields.get("dryRun") ?? "false";
-  if (unknown === undefined && (flag === "true" || flag === "false")) return flag === "true";
-  throw new ImportRejectedError(
-    "multipart",
-    "beside the file there may be a field dryRun, which is true or false, and no other",
-  );
 }

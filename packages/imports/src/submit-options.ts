@@ -1,4 +1,6 @@
 /** How a file is handed in, and what its sender gets for it. */
+import { ImportRejectedError } from "./errors.ts";
+
 export interface SubmitOptions {
   /** Reads, validates and counts; writes nothing. */
   readonly dryRun?: boolean | undefined;
@@ -24,3 +26,14 @@ export interface ImportReceipt {
 
 /** The names of `SubmitOptions`. */
 export const SUBMIT = ["dryRun", "type", "sheetName", "headerRow"];
+
+/** What is said beside an upload. */
+export function readFlag(fields: ReadonlyMap<string, string>): boolean {
+  const unknown = [...fields.keys()].find((name) => name !== "dryRun");
+  const flag = fields.get("dryRun") ?? "false";
+  if (unknown === undefined && (flag === "true" || flag === "false")) return flag === "true";
+  throw new ImportRejectedError(
+    "multipart",
+    "beside the file there may be a field dryRun, which is true or false, and no other",
+  );
+}

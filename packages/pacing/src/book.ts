@@ -20,7 +20,7 @@ import {
 import { claim, close, type Claim, type Frontier } from "./frontier.ts";
 import { recordKeys } from "./names.ts";
 import { MAX_DURATION_MS } from "./option-checks.ts";
-import { isAway, RecordsDesk, type Change } from "./records-desk.ts";
+import { isAway, pause, RecordsDesk, type Change } from "./records-desk.ts";
 import { ACTIVITIES, type ScenarioParams } from "./scenario.ts";
 import {
   addChunks,
@@ -41,6 +41,10 @@ const MOST_TIMELINES = 200;
 const ORDER: readonly SegmentRecord["status"][] = ["expanding", "expanded", "complete"];
 /** What is kept of a simulation after its end: late activities and replays still find it. */
 const KEPT_MS = 90 * 86_400_000;
+/** Chunks that hold grants: more than one segment has, and few enough for one record of the store. */
+const MOST_OUT = 500;
+/** Of a budget whose fate is not known: the store is read and takes no change, so it is away. */
+const TRIES = 4;
 
 export class Book {
   readonly desk: RecordsDesk;
@@ -87,7 +91,7 @@ export class Book {
     const limits = ACTIVITIES.map((type) => noting.budgets[type] ?? Infinity);
     const chunk = chunkOf(noting.index, segment);
     const key = chunkKey(sim, segment, chunk);
-    for (let isPoor = false; ;) {
+    for (let isPoor = false, isCrowded = false; ;) {
       const [answer, isFull] = await this.#change<
         Chunk,
         readonly [ReturnType<typeof note>[1], boolean]
@@ -95,8 +99,14 @@ export class Book {
         const [after, result] = note(state, { ...noting, isPoor });
         return [after, [result, isComplete(after, chunk, segment)]];
       });
-      if (answer.entry !== null) return { entry: answer.entry, isLast: isFull };
-      isPoor = !(await this.#grant(sim, key, { missing: answer.missing, limits }));
+      if (answer.entry === null) {
+        const out = await this.#grant(sim, key, { missing: answer.missing, limits });
+        [isPoor, isCrowded] = [out === 0, out > MOST_OUT];
+        continue;
+      }
+      // Where segments overlap, not all of their chunks can have something in hand: this one has what it needs.
+      if (isCrowded && !isFull) await this.#settle(sim, key);
+      return { entry: answer.entry, isLast: isFull };
     }
   }
 
@@ -219,9 +229,11 @@ export class Book {
   /** What a killed worker left: a grant that no chunk took, a rest that was not given back. */
   async reconcile(sim: Sim): Promise<void> {
     const [{ out }, frontier] = await Promise.all([this.budget(sim.id), this.frontier(sim.id)]);
-    for (const [key, { epoch }] of Object.entries(out)) {
+    for (const [place, { epoch }] of Object.entries(out)) {
+      const [segment, number] = place.split("/").map(Number) as [number, number];
+      const key = recordKeys.chunk(sim.id, segment, number);
       const chunk = await this.desk.read<Chunk>(key);
-      const isOpen = frontier?.open.includes(segmentOfKey(key)) ?? false;
+      const isOpen = frontier?.open.includes(segment) ?? false;
       if (chunk && chunk.epoch > epoch) await this.#giveBack(sim, key);
       else if (!isOpen) await this.#settle(sim, key);
     }
@@ -229,7 +241,7 @@ export class Book {
 
   /** No more is to be spent by it for now: what is left of its grants goes back. */
   async #settle(sim: Sim, key: string): Promise<void> {
-    const out = (await this.budget(sim.id)).out[key];
+    const out = (await this.budget(sim.id)).out[placeOf(key)];
     if (!out) return;
     await this.#change<Chunk, null>(sim, key, NEW_CHUNK, (state) => {
       const taken = take(state, out);
@@ -237,7 +249,7 @@ export class Book {
       return [{ ...taken, epoch: taken.epoch + 1, granted: seal(taken).granted }, null];
     });
     await this.#inTurn(sim, key, (budget, state) => [
-      forget(giveBack(budget, key, state), key, state),
+      forget(giveBack(budget, placeOf(key), state), placeOf(key), state),
       null,
     ]);
   }
@@ -248,31 +260,33 @@ export class Book {
     return found.map((chunk) => chunk ?? NEW_CHUNK);
   }
 
-  /** False: there is nothing more for it. */
+  /** Zero: there is nothing more for it; else how many chunks have grants now. */
   async #grant(
     sim: Sim,
     key: string,
     ask: { readonly missing: readonly number[]; readonly limits: readonly number[] },
-  ): Promise<boolean> {
-    const out = await this.#inTurn(sim, key, (budget, state) =>
-      grant(budget, { chunk: key, state, ...ask }),
-    );
-    if (out === null) return false;
+  ): Promise<number> {
+    const [out, count] = await this.#inTurn(sim, key, (budget, state) => {
+      const [after, given] = grant(budget, { chunk: placeOf(key), state, ...ask });
+      return [after, [given, Object.keys(after.out).length] as const];
+    });
+    if (out === null) return 0;
     await this.#change<Chunk, null>(sim, key, NEW_CHUNK, (state) => [take(state, out), null]);
-    return true;
+    return count;
   }
 
   async #reopen(sim: Sim, key: string): Promise<void> {
     await this.#inTurn(sim, key, (budget, state) => {
       const hasNone = state.granted.every((count) => count === 0);
-      if (budget.out[key] || hasNone) return [budget, null];
+      const place = placeOf(key);
+      if (budget.out[place] || hasNone) return [budget, null];
       const out = { epoch: state.epoch, may: state.granted };
-      return [{ ...budget, out: { ...budget.out, [key]: out } }, null];
+      return [{ ...budget, out: { ...budget.out, [place]: out } }, null];
     });
   }
 
   async #giveBack(sim: Sim, key: string): Promise<void> {
-    await this.#inTurn(sim, key, (budget, state) => [giveBack(budget, key, state), null]);
+    await this.#inTurn(sim, key, (budget, state) => [giveBack(budget, placeOf(key), state), null]);
   }
 
   /**
@@ -300,7 +314,7 @@ export class Book {
     change: (budget: Budget, state: Chunk) => readonly [Budget, Answer],
   ): Promise<Answer> {
     const name = recordKeys.budget(sim.id);
-    for (;;) {
+    for (let inDoubt = 0; ;) {
       const [found] = await this.#records.read<Budget>([name]);
       const [chunk] = await this.#records.read<Chunk>([key]);
       const budget = found?.value ?? NEW_BUDGET;
@@ -309,8 +323,9 @@ export class Book {
       const swap = { key: name, expect: found?.version ?? null, value: after, ttlMs: ttlOf(sim) };
       const [result] = await this.#records.swap([swap]).catch((error: unknown) => {
         // Whether it was done is seen by reading: a grant says how much, not how much more.
-        if (!isAway(error)) throw error;
-        return [];
+        inDoubt += 1;
+        if (!isAway(error) || inDoubt === TRIES) throw error;
+        return pause(inDoubt).then(() => []);
       });
       if (result?.swapped) return answer;
     }
@@ -342,8 +357,9 @@ function chunkKey({ id }: Sim, segment: Segment, chunk: number): string {
   return recordKeys.chunk(id, segment.number, chunk);
 }
 
-function segmentOfKey(key: string): number {
-  return Number(key.split("/").at(-2));
+/** In the budget a chunk is called by its segment and number: all of its keys are in one record. */
+function placeOf(key: string): string {
+  return key.split("/").slice(-2).map(Number).join("/");
 }
 
 function ttlOf({ plan }: Sim): number {

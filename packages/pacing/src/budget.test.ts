@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { giveBack, grant, NEW_BUDGET, seal, take, type Budget } from "./budget.ts";
+import { forget, giveBack, grant, NEW_BUDGET, seal, take, type Budget } from "./budget.ts";
 import { Chance } from "./chance.ts";
 import { NEW_CHUNK, note, noteDead, noteRun, spentOf, type Chunk } from "./chunk.ts";
 
@@ -30,6 +30,29 @@ describe("a chunk", () => {
   it("frees what a dead record had reserved", () => {
     const [noted] = note({ ...NEW_CHUNK, granted: [2, 0, 0, 0] }, noting(3, 0b11));
     expect(spentOf(noteDead(noted, [3]))).toEqual([0, 0, 0, 0]);
+  });
+});
+
+describe("a budget", () => {
+  const ask = { chunk: "0/0", missing: [1, 0, 0, 0], limits: [9, 9, 9, 9] };
+
+  it("grants anew to a chunk that the store has forgotten", () => {
+    const before: Budget = {
+      granted: [5, 0, 0, 0],
+      out: { "0/0": { epoch: 3, may: [5, 0, 0, 0] } },
+    };
+    const [after, out] = grant(before, { ...ask, state: NEW_CHUNK });
+    expect(out).toEqual({ epoch: 0, may: [1, 0, 0, 0] });
+    expect(after.granted).toEqual([6, 0, 0, 0]);
+    expect(take(NEW_CHUNK, out!).granted).toEqual([1, 0, 0, 0]);
+  });
+
+  it("forgets no chunk that has something unspent", () => {
+    const [budget, out] = grant(NEW_BUDGET, { ...ask, state: NEW_CHUNK });
+    const taken = take(NEW_CHUNK, out!);
+    expect(forget(budget, "0/0", taken)).toBe(budget);
+    const [spent] = note(taken, noting(0, 1));
+    expect(forget(budget, "0/0", spent)).toEqual({ granted: [1, 0, 0, 0], out: {} });
   });
 });
 

@@ -44,7 +44,9 @@ export interface GrantAsk {
 export function grant(budget: Budget, ask: GrantAsk): [Budget, Out | null] {
   const { chunk, state, missing, limits } = ask;
   const settled = budget.out[chunk] ? giveBack(budget, chunk, state) : budget;
-  const found = settled.out[chunk];
+  const known = settled.out[chunk];
+  // One of a later epoch is that of a chunk which the store has forgotten: it would never be taken.
+  const found = known?.epoch === state.epoch ? known : undefined;
   const has = state.granted;
   // Granted before, and not taken yet.
   if (found && found.may.some((may, at) => may > has[at]! && missing[at]! > 0)) {
@@ -89,10 +91,12 @@ export function giveBack(budget: Budget, chunk: string, state: Chunk): Budget {
   return { granted, out: { ...budget.out, [chunk]: out } };
 }
 
-/** A chunk that gave everything back and is full needs no place here any more. */
+/** A chunk that gave everything back needs no place here, until it is granted something again. */
 export function forget(budget: Budget, chunk: string, state: Chunk): Budget {
   const found = budget.out[chunk];
-  const isEven = found?.may.every((may, at) => may === state.granted[at]) ?? false;
+  const spent = spentOf(state);
+  const isEven =
+    found?.may.every((may, at) => may === state.granted[at] && may <= spent[at]!) ?? false;
   if (!isEven || found?.epoch !== state.epoch) return budget;
   const { [chunk]: _, ...out } = budget.out;
   return { ...budget, out };

@@ -3,10 +3,10 @@
  * and changes of one record are done one after the other here before they race with other processes.
  *
  * A change is a function of what is there, and doing it again changes nothing more: so a lost race and a lost
- * reply are both answered by doing it again. A change that throws is refused alone: those of the same moment are
+ * reply are both answered by doing it again, a lost reply a few times. A change that throws is refused alone: those of the same moment are
  * of other jobs and other simulations.
  */
-import type { Holdfast } from "holdfast";
+import type { AppSwap, Holdfast } from "holdfast";
 
 export type Change<Value, Answer> = (value: Value | null) => readonly [Value | null, Answer];
 
@@ -27,6 +27,8 @@ export class RecordsDesk {
   #asked: string[] = [];
   #reading: Promise<Map<string, unknown>> | null = null;
   #isWriting = false;
+  /** Changes in a row whose fate is not known. */
+  #inDoubt = 0;
 
   constructor(records: Holdfast["records"]) {
     this.#records = records;
@@ -104,23 +106,42 @@ export class RecordsDesk {
       ...{ key: keys[at]!, expect: found[at]?.version ?? null, value: done[at]!.value },
       ttlMs: lines[at]!.at(-1)!.ttlMs,
     }));
-    // Not tried again here: whether it was done can only be seen by reading.
-    const results =
-      swaps.length === 0
-        ? []
-        : await this.#records.swap(swaps).catch((error: unknown) => {
-            if (!isAway(error)) throw error;
-            return null;
-          });
+    const results = await this.#swap(swaps);
     keys.forEach((key, at) => {
       const place = changed.indexOf(at);
-      if (place === -1 || results?.[place]?.swapped === true) {
-        done[at]!.tell.forEach((tell) => tell());
-      } else {
-        this.#again(key, lines[at]!);
-      }
+      const result = results?.[place];
+      if (place === -1 || result === true) done[at]!.tell.forEach((tell) => tell());
+      else if (typeof result === "object")
+        for (const { reject } of lines[at]!) reject(result.error);
+      else this.#again(key, lines[at]!);
     });
     if (results === null) await pause(0);
+  }
+
+  /**
+   * One by one: true, it is done; false, a race was lost; or why it is refused. Null: whether they were done can only be
+   * seen by reading. A store that is read and takes no change, time after time, is one that is away.
+   */
+  async #swap(
+    swaps: readonly AppSwap[],
+  ): Promise<(boolean | { readonly error: unknown })[] | null> {
+    if (swaps.length === 0) return [];
+    try {
+      const results = await this.#records.swap(swaps);
+      this.#inDoubt = 0;
+      return results.map(({ swapped }) => swapped);
+    } catch (error) {
+      if (isAway(error)) {
+        this.#inDoubt = (this.#inDoubt + 1) % TRIES;
+        if (this.#inDoubt > 0) return null;
+      } else if (swaps.length > 1) {
+        // A record that is too large, say: those beside it are of other jobs.
+        const each: (boolean | { readonly error: unknown })[] = [];
+        for (const one of swaps) each.push(...((await this.#swap([one])) ?? [false]));
+        return each;
+      }
+      return swaps.map(() => ({ error }));
+    }
   }
 
   /** A race was lost: what waits is done on what is there now, before what came later. */
@@ -160,6 +181,6 @@ export function isAway(error: unknown): boolean {
   return isRetryable === true && code === "HOLDFAST_STORE_UNAVAILABLE";
 }
 
-function pause(tries: number): Promise<void> {
+export function pause(tries: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 50 * 2 ** tries));
 }

@@ -159,18 +159,32 @@ function isExpanded(record: SegmentRecord | null): boolean {
 }
 
 async function hasJobs({ hf }: Workshop, sim: SimulationRecord, segment: number): Promise<boolean> {
-  const { jobs } = await hf.jobs({
-    ...{ queue: primaryQueue(sim.shard), group: sim.id, status: LIVE, limit: 1 },
-    ...{ tag: tags.segment(sim.id, segment), without: "payloads" },
+  return hasAny(hf, {
+    ...{ queue: primaryQueue(sim.shard), group: sim.id, status: LIVE },
+    // Jobs of later segments are younger, and may be a million.
+    ...{ tag: tags.segment(sim.id, segment), order: "oldest" },
   });
-  return jobs.length > 0;
+}
+
+/** A store looks at so many jobs a call. That it has found none says nothing before it has come to the end. */
+async function hasAny(
+  hf: Workshop["hf"],
+  query: Parameters<Workshop["hf"]["jobs"]>[0],
+): Promise<boolean> {
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof hf.jobs>> = await hf.jobs({
+      ...{ ...query, limit: 1, without: "payloads", cursor },
+    });
+    if (page.jobs.length > 0) return true;
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return false;
 }
 
 async function isExpanding({ hf, jobs }: Workshop, { id }: SimulationRecord): Promise<boolean> {
-  const page = await hf.jobs({
-    ...{ queue: CONTROL_QUEUE, group: id, type: jobs.expand.type, status: LIVE, limit: 1 },
-  });
-  return page.jobs.length > 0;
+  const { type } = jobs.expand;
+  return hasAny(hf, { queue: CONTROL_QUEUE, group: id, type, status: LIVE });
 }
 
 /** By time: all that has begun. Strict: the next, if none is open and no one is on the way to it. */
@@ -204,8 +218,7 @@ async function isQuiet(
   if (!isThrough || frontier.open.length > 0) return false;
   if (totals.scheduled.every((count, at) => count === totals.executed[at])) return true;
   for (const queue of [primaryQueue(sim.shard), ...SECONDARY_QUEUES]) {
-    const { jobs } = await hf.jobs({ queue, group: sim.id, status: LIVE, limit: 1 });
-    if (jobs.length > 0) return false;
+    if (await hasAny(hf, { queue, group: sim.id, status: LIVE })) return false;
   }
   return true;
 }

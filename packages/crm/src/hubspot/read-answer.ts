@@ -1,6 +1,6 @@
 /** From a reply of HubSpot to its JSON, or to the error that it means. */
 import { HubSpotError, type HubSpotComplaint } from "./hubspot-error.ts";
-import { untilMidnight } from "./until-midnight.ts";
+import { untilDailyReset } from "./until-daily-reset.ts";
 import type { ToldLimits } from "../calls.ts";
 
 const MOST_BYTES = 20 * 1024 * 1024;
@@ -76,10 +76,10 @@ function policyOf(body: Readonly<Record<string, unknown>>): string | null {
   return /daily/i.test(message) ? "DAILY" : null;
 }
 
-/** The daily limit ends at midnight of the account, whatever the header says. */
+/** The daily limit ends with the account's day, whatever the header says. */
 function afterMs(headers: Headers, policy: string | null, asking: Asking): number | null {
   const { timeZone, now } = asking;
-  if (policy === "DAILY") return untilMidnight(now, timeZone);
+  if (policy === "DAILY") return untilDailyReset(now, timeZone);
   const named = headers.get("retry-after");
   if (named !== null && /^\d+(?:\.\d+)?$/.test(named.trim())) {
     return Math.ceil(Number(named) * 1_000);

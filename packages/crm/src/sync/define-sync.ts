@@ -8,6 +8,7 @@
  */
 import {
   InvalidOptionError,
+  StoreUnavailableError,
   type BreakerOptions,
   type Classification,
   type ErrorCategory,
@@ -108,6 +109,8 @@ export const DEFAULT_BREAKER: BreakerOptions = {
   ...{ failures: 8, withinMs: 60_000, openMs: 30_000, probes: 2 },
 };
 const COOLDOWN_MS = 25 * 3_600_000;
+/** Of our own store, which keeps lines and gates: no fault of the job, and none of the other side. */
+const BACK_SOON = { category: "unknown", permanent: false, retryAfterMs: 1_000 } as const;
 
 export interface SyncDefinition<Ops> {
   readonly name: string;
@@ -157,7 +160,10 @@ function checkSync<Client>(options: SyncOptions<Client, Operations<Client>>): Sy
   return {
     ...{ name, queue: options.queue ?? name, operations, pausesOnAuth: onAuthError === "pause" },
     client: (given) => client.call(options, given),
-    classify: (error) => options.classify?.(error),
+    classify: (error) =>
+      error instanceof StoreUnavailableError
+        ? BACK_SOON
+        : atMost(cooldownMs, options.classify?.(error)),
     ensure: options.ensure ?? null,
     isOff: new Set(off.filter((one) => !enable.includes(one))),
     retry: options.retry ?? SYSTEM_RETRY,
@@ -168,6 +174,15 @@ function checkSync<Client>(options: SyncOptions<Client, Operations<Client>>): Sy
     ...{ onPause: options.onPause ?? null, scopesUrl: options.scopesUrl ?? null, keepDeadMs },
     cycles: checkCycles(options.cycles),
   };
+}
+
+/** The queue waits no longer than that, so a job does not, either: who is behind it would wait as well. */
+function atMost(
+  mostMs: number,
+  said: ErrorCategory | Partial<Classification> | undefined,
+): ErrorCategory | Partial<Classification> | undefined {
+  const afterMs = typeof said === "object" ? (said.retryAfterMs ?? 0) : 0;
+  return afterMs > mostMs ? { ...(said as Partial<Classification>), retryAfterMs: mostMs } : said;
 }
 
 function checkOperations(operations: unknown): void {

@@ -10,6 +10,11 @@ export interface CycleResult {
 const LOOK_EVERY_MS = 100;
 /** After so many looks at jobs that do not start, something holds them: a pause, a cooldown, an open breaker. */
 const LOOKS_IN_VAIN = 20;
+/**
+ * The end of a cycle is none of a process: what runs has the time of a few slow calls. Cut off after the moments that a
+ * process waits at its end, the same jobs would begin in each cycle, and none come to its end.
+ */
+const ENDS_WITHIN = { graceMs: 120_000 };
 
 /**
  * A worker of its own that takes no more than there may be: once the last of them has started it stops, and what it
@@ -35,7 +40,7 @@ export async function runCycle(
       open += 1;
       if (own.size >= jobs) {
         full.resolve();
-        void worker?.stop();
+        void worker?.stop(ENDS_WITHIN);
       }
     }),
     hf.on("failed", (event) => {
@@ -50,7 +55,7 @@ export async function runCycle(
   try {
     worker = await hf.work({ queues: [queue], concurrency: jobs });
     // An event may have come before this process knew its worker.
-    if (own.size >= jobs) void worker.stop();
+    if (own.size >= jobs) void worker.stop(ENDS_WITHIN);
     let inVain = 0;
     while (!signal.aborted && own.size < jobs && inVain < LOOKS_IN_VAIN) {
       const before = own.size;

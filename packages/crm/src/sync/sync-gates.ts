@@ -76,6 +76,7 @@ export class SyncGates {
     const name = this.#gateOf("calls");
     // What a process has heard of the other side before this one started stays.
     const known = this.#limits.isTold ? await gates.get(name) : null;
+    if (known !== null) this.#rate = JSON.stringify(known.rate);
     if (known === null) await gates.set(name, { rate: calls, cooldown: { maxMs: IN_CALL_MS } });
     for (const [kind, rate] of Object.entries(kinds)) {
       await gates.set(this.#gateOf(kind), { rate });

@@ -45,3 +45,9 @@ it("what is no number is none", () => {
     [...[7, 7, 7, 0.5, 0]],
   );
 });
+
+/** With a step for each pair of digits this would take hours. */
+it("a million digits and a letter are no number", () => {
+  expect(numberOf(`${"1".repeat(1_000_000)}x`)).toBeNaN();
+  expect(numberOf(`${"1".repeat(1_000_000)}.${"1".repeat(1_000_000)}x`)).toBeNaN();
+});

@@ -4,7 +4,8 @@ const POWERS = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
 const EXACT_DIGITS = 15;
 const MINUS = 45;
 const POINT = 46;
-const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/;
+/** Of many digits and a letter behind them: no two parts of it may take the same digits, or it looks at all divisions. */
+const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
 
 /** NaN if it is none. */
 export function cellNumber(bytes: Buffer, from: number, to: number): number {

@@ -21,7 +21,10 @@ export function kindOfFormat(code: string): FormatKind {
   return marks.includes("m") ? "date" : "number";
 }
 
+/** Excel's own limit of a format. */
+const MOST_CHARACTERS = 255;
+
 /** Without what is shown as it stands: quoted texts, escaped characters, widths and fillings. */
 function bare(code: string): string {
-  return code.slice(0, 1_024).replace(/"[^"]*"?|\\.|_.|\*./g, "");
+  return code.slice(0, MOST_CHARACTERS).replace(/"[^"]*"?|\\.|_.|\*./g, "");
 }

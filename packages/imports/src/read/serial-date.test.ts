@@ -66,6 +66,22 @@ describe("isoCell", () => {
   });
 });
 
+it.each([
+  ["10:20:30.500", "10:20:30.5"],
+  ["10:20:30.000", "10:20:30"],
+  ["10:20:30.", "10:20:30"],
+  ["10:20:30.050", "10:20:30.05"],
+])("isoCell leaves the zeros at the end of %s out", (cell, text) => {
+  expect(isoCell(cell)).toBe(text);
+});
+
+/** With a step for each pair of zeros this would take hours. */
+it("isoCell reads a million zeros that end in none", () => {
+  const cell = `10:20:30.${"0".repeat(1_000_000)}`;
+  expect(isoCell(`${cell}x`)).toBe(`${cell}x`);
+  expect(isoCell(cell)).toBe("10:20:30");
+});
+
 describe("kindOfFormat", () => {
   it.each([
     ["General", "number"],
@@ -90,6 +106,11 @@ describe("kindOfFormat", () => {
     ["", "number"],
   ])("%s shows a %s", (code, kind) => {
     expect(kindOfFormat(code)).toBe(kind);
+  });
+
+  it("looks at as many characters as a format of Excel can have", () => {
+    expect(kindOfFormat(`${"0".repeat(251)}yyyy`)).toBe("date");
+    expect(kindOfFormat(`${"0".repeat(255)}yyyy`)).toBe("number");
   });
 
   it("knows the formats that have a number only", () => {

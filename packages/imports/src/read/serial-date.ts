@@ -61,13 +61,19 @@ function two(value: number): string {
   return value < 10 ? `0${value}` : String(value);
 }
 
+/** By hand: an expression that ends in zeros begins anew at each of them. */
+function withoutZeros(fraction: string): string {
+  let to = fraction.length;
+  while (fraction[to - 1] === "0") to -= 1;
+  return to === 1 ? "" : fraction.slice(0, to);
+}
+
 /** A cell of type `d` has ISO text already, perhaps with a zone that a sheet does not have. */
 export function isoCell(text: string): string {
   return text
     .trim()
     .replace(/(?:Z|[+-]\d\d:\d\d)$/, (zone, at: number) => (at > 7 ? "" : zone))
-    .replace(/(\.\d*?)0+$/, "$1")
-    .replace(/\.$/, "")
+    .replace(/\.\d*$/, withoutZeros)
     .replace(/T00:00(:00)?$/, "")
     .replace(/^T(?=\d\d:)/, "");
 }

@@ -12,6 +12,11 @@ export class SheetWarnings {
     return this.#all;
   }
 
+  /** There are as many of this kind as are told. */
+  isFull(code: SheetWarning["code"]): boolean {
+    return this.#counts.get(code) === MAX_OF_A_KIND;
+  }
+
   add(warning: SheetWarning): void {
     const count = this.#counts.get(warning.code) ?? 0;
     if (count === MAX_OF_A_KIND) return;

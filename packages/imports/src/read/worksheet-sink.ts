@@ -295,14 +295,15 @@ export class WorksheetSink {
   }
 
   #hiddenColumns(tag: XmlTag): void {
-    if (!tag.isTrue("hidden")) return;
+    const { warnings } = this.#options;
+    if (!tag.isTrue("hidden") || warnings.isFull("hidden-column")) return;
     const from = tag.whole("min");
     const to = Math.min(tag.whole("max"), this.#options.limits.columns);
     for (let column = Math.max(from, 1); column <= to; column += 1) {
       const letters = columnLetters(column - 1);
       const message = `Column ${letters} is hidden, and was read`;
       const warning = { row: 1, column: letters, code: "hidden-column" as const, message };
-      this.#options.warnings.add(warning);
+      warnings.add(warning);
     }
   }
 

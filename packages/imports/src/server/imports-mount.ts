@@ -102,19 +102,19 @@ export function importsMount(imports: Imports): Mount {
             .meta({ description: "false leaves the errors and warnings of rows out" }),
         }),
         answer: z.strictObject({ items: z.array(view), nextCursor: z.string().nullable() }),
-        async run({ caller, query: { errors = true, ...query } }) {
+        async run({ caller, hf, query: { errors = true, ...query } }) {
           needQueue(caller, imports.queue);
           const page = await imports.list(query);
-          const items = page.imports.map(shown);
+          const items = page.imports.map((one) => shown(one, hf));
           return { items: errors ? items : items.map(short), nextCursor: page.nextCursor };
         },
       }),
       route({
         ...{ ...read, scope: "own", path: `${BASE}/:id`, query: null, answer: view },
         summary: "One import: how far it is, or what came of it.",
-        async run({ caller, params }) {
+        async run({ caller, hf, params }) {
           needQueue(caller, imports.queue);
-          return shown(await imports.get(params["id"] ?? ""));
+          return shown(await imports.get(params["id"] ?? ""), hf);
         },
       }),
       route({
@@ -193,12 +193,14 @@ function needQueue({ queues }: Caller, queue: string): void {
   throw new HttpError(404, "not_found", "there is no such thing here");
 }
 
-function shown(one: ImportView) {
+/** What a target threw may hold the password of its address. */
+function shown(one: ImportView, hf: Call["hf"]) {
   const progress = one.progress && {
     percent: one.progress.percent,
     message: one.progress.message ?? null,
   };
-  return { ...one, progress };
+  const error = one.error === null ? null : hf.tools.redact.text(one.error);
+  return { ...one, progress, error };
 }
 
 /** For a list: what rows were wrong with is looked at one by one. */

@@ -123,6 +123,11 @@ export class MongodbProgress {
     if (matchedCount === 0) throw overtaken();
   }
 
+  /** The next attempt must not end the session of this one any more: others will have it. */
+  async disown(job: string, fence: number): Promise<void> {
+    await this.#imports.updateOne({ _id: job, fence }, { $set: { session: null } });
+  }
+
   async failures(job: string, limit: number): Promise<readonly RowError[]> {
     const found = await this.#errors.find(ofJob(job), { sort: { _id: 1 } }).toArray();
     return found

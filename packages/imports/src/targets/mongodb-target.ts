@@ -40,6 +40,9 @@ export interface MongodbTargetOptions {
   readonly collection: string;
 }
 
+/** More than a process runs imports at once. */
+const MOST_SESSIONS = 200;
+
 interface Place {
   readonly db: DbLike;
   readonly rows: CollectionLike;
@@ -68,7 +71,7 @@ class MongodbTarget implements ImportTarget {
   #place: Promise<Place> | null = null;
   /**
    * One for each attempt that is under way here, by its job and fence. An attempt that failed keeps its own until the next one: a session that
-   * the next attempt may end must not be used by anything else.
+   * the next attempt may end must not be used by anything else. For many there is none, or none here: the oldest go.
    */
   readonly #sessions = new Map<string, SessionLike>();
 
@@ -104,6 +107,9 @@ class MongodbTarget implements ImportTarget {
     const state = await place.progress.begin(beginning, session.id ?? null);
     // Only now, with the new one known as this import's, are those of attempts before free for others.
     await this.#endSessions((job, fence) => job === beginning.job && fence < beginning.fence);
+    const tooMany = [...this.#sessions.keys()].slice(0, -MOST_SESSIONS);
+    for (const attempt of tooMany) await place.progress.disown(...partsOf(attempt));
+    await this.#endSessions((job, fence) => tooMany.includes(attemptOf({ job, fence })));
     return state;
   }
 
@@ -151,8 +157,7 @@ class MongodbTarget implements ImportTarget {
 
   async #endSessions(isMeant: (job: string, fence: number) => boolean): Promise<void> {
     for (const [attempt, session] of this.#sessions) {
-      const [job = "", fence] = attempt.split("/");
-      if (!isMeant(job, Number(fence))) continue;
+      if (!isMeant(...partsOf(attempt))) continue;
       this.#sessions.delete(attempt);
       await session.endSession();
     }
@@ -179,6 +184,11 @@ class MongodbTarget implements ImportTarget {
 
 function attemptOf({ job, fence }: Pick<Batch, "job" | "fence">): string {
   return `${job}/${fence}`;
+}
+
+function partsOf(attempt: string): [job: string, fence: number] {
+  const [job = "", fence] = attempt.split("/");
+  return [job, Number(fence)];
 }
 
 /** The transaction ends with the first row that is refused: that row is left out, and the rest begins again. */

@@ -40,7 +40,14 @@ export interface PostgresTargetOptions {
   readonly columns?: ColumnNames | undefined;
 }
 
+interface Put {
+  readonly inserted: number;
+  readonly refused: readonly RowError[];
+}
+
 const TRIES = 5;
+/** A constraint that waits for the end of the transaction would refuse all of its rows, and none by name. */
+const ASK_NOW = "SET CONSTRAINTS ALL IMMEDIATE";
 
 export function postgresTarget(options: PostgresTargetOptions): ImportTarget {
   checkOptions("postgresTarget", options, ["pool", "url", "table", "columns"]);
@@ -64,6 +71,8 @@ class PostgresTarget implements ImportTarget {
   #own: Promise<PoolLike> | null = null;
   /** The type of each column, as a statement casts to it. */
   #types: ReadonlyMap<string, string> = new Map();
+  /** It has partitions: what is written there does not tell whether it was there before. */
+  #isDivided = false;
 
   constructor(options: PostgresTargetOptions) {
     this.#options = options;
@@ -79,17 +88,18 @@ class PostgresTarget implements ImportTarget {
     return this.#withClient(async (client) => {
       const { table } = this.#options;
       const found = await client.query(
-        `SELECT a.attname, quote_ident(n.nspname) || '.' || quote_ident(t.typname)
+        `SELECT a.attname, quote_ident(n.nspname) || '.' || quote_ident(t.typname), c.relkind
          FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
-           JOIN pg_namespace n ON n.oid = t.typnamespace
+           JOIN pg_namespace n ON n.oid = t.typnamespace JOIN pg_class c ON c.oid = a.attrelid
          WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
         [this.#table],
       );
       if (found.rows.length === 0) {
         throw new ImportTargetError(`there is no table ${table}: create it, then retry the job`);
       }
-      const pairs = found.rows.map((row) => Object.values(row as object) as [string, string]);
-      this.#types = new Map(pairs);
+      const columns = found.rows.map((row) => Object.values(row as object) as string[]);
+      this.#types = new Map(columns.map(([name, type]) => [name!, type!]));
+      this.#isDivided = columns[0]![2] === "p";
       this.#check(keyFields);
       const key = keyFields.map(this.#column);
       const unique = await client.query(
@@ -150,22 +160,33 @@ class PostgresTarget implements ImportTarget {
   }
 
   async existing(keys: readonly RowKey[]): Promise<readonly boolean[]> {
-    const [first] = keys;
-    if (first === undefined) return [];
-    const fields = Object.keys(first);
+    if (keys.length === 0) return [];
+    try {
+      const there = await this.#withClient((client) => this.#there(client, keys));
+      return keys.map((_, at) => there.has(at + 1));
+    } catch (error) {
+      if (!isRowFault(error)) throw error;
+      // A key that its column cannot even read is not there, and says nothing of the others.
+      if (keys.length === 1) return [false];
+      const half = Math.ceil(keys.length / 2);
+      const parts = [keys.slice(0, half), keys.slice(half)];
+      return [...(await this.existing(parts[0]!)), ...(await this.existing(parts[1]!))];
+    }
+  }
+
+  /** Counted from 1. */
+  async #there(client: ClientLike, keys: readonly RowKey[]): Promise<ReadonlySet<number>> {
+    const fields = Object.keys(keys[0]!);
     const on = fields.map((field, at) => {
       const column = this.#column(field);
       return `t.${quoted(column)} = s.c${at}::${this.#types.get(column)}`;
     });
-    const found = await this.#withClient((client) =>
-      client.query(
-        `SELECT s.n FROM ${this.#unnest(fields.length, "WITH ORDINALITY", ", n")}
-         JOIN ${this.#table} t ON ${on.join(" AND ")}`,
-        fields.map((field) => keys.map((key) => sqlText(key[field]))),
-      ),
+    const { rows } = await client.query(
+      `SELECT s.n FROM ${this.#unnest(fields.length, "WITH ORDINALITY", ", n")}
+       JOIN ${this.#table} t ON ${on.join(" AND ")}`,
+      fields.map((field) => keys.map((key) => sqlText(key[field]))),
     );
-    const there = new Set(found.rows.map((row) => Number((row as { n: unknown }).n)));
-    return keys.map((_, at) => there.has(at + 1));
+    return new Set(rows.map((row) => Number((row as { n: unknown }).n)));
   }
 
   async close(): Promise<void> {
@@ -184,33 +205,47 @@ class PostgresTarget implements ImportTarget {
     }
   }
 
-  /** The rows as sets; where the table refuses one, each on its own. */
-  async #putAll(
-    client: ClientLike,
-    rows: readonly TargetRow[],
-  ): Promise<{ readonly inserted: number; readonly refused: readonly RowError[] }> {
+  /**
+   * The rows as sets; where the table refuses one, each on its own. Constraints that wait are asked at the end, for
+   * rows may need each other; only if they refuse something then, after each row.
+   */
+  async #putAll(client: ClientLike, rows: readonly TargetRow[]): Promise<Put> {
     if (rows.length === 0) return { inserted: 0, refused: [] };
+    const ways = [
+      () => this.#putSets(client, rows),
+      () => this.#putEach(client, rows, false),
+      () => this.#putEach(client, rows, true),
+    ];
     await client.query("SAVEPOINT batch");
-    try {
-      let inserted = 0;
-      const sets = roundsOf(rows).flatMap((round) => [...byFields(round).values()]);
-      for (const set of sets) inserted += await this.#put(client, set);
-      return { inserted, refused: [] };
-    } catch (error) {
-      if (!isRowFault(error)) throw error;
-      await client.query("ROLLBACK TO SAVEPOINT batch");
-      return this.#putEach(client, rows);
+    for (let at = 0; ; at += 1) {
+      try {
+        const put = await ways[at]!();
+        await client.query(ASK_NOW);
+        return put;
+      } catch (error) {
+        if (!isRowFault(error) || at === ways.length - 1) throw error;
+        await client.query("ROLLBACK TO SAVEPOINT batch");
+      }
     }
   }
 
-  async #putEach(client: ClientLike, rows: readonly TargetRow[]) {
+  async #putSets(client: ClientLike, rows: readonly TargetRow[]): Promise<Put> {
+    let inserted = 0;
+    const sets = roundsOf(rows).flatMap((round) => [...byFields(round).values()]);
+    for (const set of sets) inserted += await this.#put(client, set);
+    return { inserted, refused: [] };
+  }
+
+  async #putEach(client: ClientLike, rows: readonly TargetRow[], isAsked: boolean): Promise<Put> {
     const refused: RowError[] = [];
     let inserted = 0;
     for (const one of rows) {
       await client.query("SAVEPOINT one");
       try {
-        inserted += await this.#put(client, [one]);
+        const count = await this.#put(client, [one]);
+        if (isAsked) await client.query(ASK_NOW);
         await client.query("RELEASE SAVEPOINT one");
+        inserted += count;
       } catch (error) {
         if (!isRowFault(error)) throw error;
         await client.query("ROLLBACK TO SAVEPOINT one");
@@ -231,16 +266,20 @@ class PostgresTarget implements ImportTarget {
     const set = (others.length > 0 ? others : key).map(
       (column) => `${quoted(column)} = EXCLUDED.${quoted(column)}`,
     );
+    // Of what another import writes in between, both count an insert.
+    const keys = rows.map((one) => one.key);
+    const there = this.#isDivided ? await this.#there(client, keys) : null;
     const { rows: answers } = await client.query(
       `INSERT INTO ${this.#table} AS t (${columns.map(quoted).join(", ")})
        SELECT ${cast.join(", ")} FROM ${this.#unnest(names.length)}
        ON CONFLICT (${key.map(quoted).join(", ")}) DO UPDATE SET ${set.join(", ")}
-       RETURNING (t.xmax = 0) AS is_new`,
+       RETURNING ${there ? "true" : "(t.xmax = 0)"} AS is_new`,
       names.map((name) =>
         rows.map(({ key: own, values }) => sqlText(name in own ? own[name] : values[name])),
       ),
     );
-    return answers.filter((row) => (row as { is_new: unknown }).is_new === true).length;
+    const written = answers.filter((row) => (row as { is_new: unknown }).is_new === true).length;
+    return written - (there?.size ?? 0);
   }
 
   /** Every value travels as text: the column's own type reads it. */

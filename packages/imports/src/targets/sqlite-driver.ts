@@ -37,9 +37,9 @@ export function openSqlite(file: string): DatabaseLike {
 
 export function sqlValue(value: unknown): SqlValue {
   if (value === null || value === undefined) return null;
-  if (typeof value === "string" || typeof value === "number" || typeof value === "bigint") {
-    return value;
-  }
+  if (typeof value === "string" || typeof value === "bigint") return value;
+  // Drivers hand a number over as a real one, and a column of text would have "1001.0" of it.
+  if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
   if (typeof value === "boolean") return value ? 1 : 0;
   if (value instanceof Date) return value.toISOString();
   return value instanceof Uint8Array ? value : JSON.stringify(value);

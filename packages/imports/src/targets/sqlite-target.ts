@@ -107,6 +107,7 @@ class SqliteTarget implements ImportTarget {
           else updated += 1;
         } catch (error) {
           if (!isRowFault(error)) throw error;
+          this.#checkWithin(db);
           failures.push({ row: one.row, reason: cleanReason((error as Error).message) });
         }
       }
@@ -187,6 +188,20 @@ class SqliteTarget implements ImportTarget {
         `the table ${this.#options.table} has no column ${column}: add it, or say with columns where ${field} goes`,
       );
     }
+  }
+
+  /** A table may end the transaction for one row: the rows after it would be written, those before it are gone. */
+  #checkWithin(db: DatabaseLike): void {
+    try {
+      db.exec("BEGIN");
+    } catch {
+      // There is one still, and it has no other inside of it.
+      return;
+    }
+    throw new ImportTargetError(
+      `the table ${this.#options.table} rolls everything back where it refuses a row: ` +
+        "take ON CONFLICT ROLLBACK and RAISE(ROLLBACK) out of its constraints and triggers",
+    );
   }
 
   /** True: it was not there before. */

@@ -88,9 +88,12 @@ function field(read: Read): Field {
   return { read, isRequired: false };
 }
 
+/** A cell may have many thousand digits and a letter behind them: each digit belongs to one part of it only. */
+const NUMBER = /^[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$/i;
+
 function numberOf(cell: unknown): number | null {
   if (typeof cell === "number") return Number.isFinite(cell) ? cell : null;
-  if (typeof cell !== "string" || !/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(cell)) return null;
+  if (typeof cell !== "string" || !NUMBER.test(cell)) return null;
   const value = Number(cell);
   return Number.isFinite(value) ? value : null;
 }

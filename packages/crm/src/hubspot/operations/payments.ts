@@ -53,10 +53,26 @@ function paidAt({ payload, job }: OperationContext<SyncPayment, HubSpotClient>):
   return (payload.paidAt === undefined ? job.createdAt : new Date(payload.paidAt)).toISOString();
 }
 
-function unitsOf({ amountCents }: SyncPayment): string {
-  return (amountCents / 100).toFixed(2);
+function unitsOf(payload: SyncPayment): string {
+  const digits = digitsOf(currencyOf(payload));
+  return (payload.amountCents / 10 ** digits).toFixed(digits);
 }
 
 function moneyOf(payload: SyncPayment): string {
-  return `${unitsOf(payload)} ${(payload.currency ?? "usd").toUpperCase()}`;
+  return `${unitsOf(payload)} ${currencyOf(payload)}`;
+}
+
+function currencyOf({ currency = "usd" }: SyncPayment): string {
+  return currency.toUpperCase();
+}
+
+/** Of the unit behind the point: two for most currencies, none for the yen. */
+function digitsOf(currency: string): number {
+  try {
+    const format = new Intl.NumberFormat("en", { style: "currency", currency });
+    return format.resolvedOptions().maximumFractionDigits ?? 2;
+  } catch {
+    // That is the name of no currency.
+    return 2;
+  }
 }
