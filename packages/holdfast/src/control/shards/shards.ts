@@ -13,7 +13,7 @@ import type { Hold } from "../../core/line.ts";
 import type { LinesPage } from "../../core/store.ts";
 import { shardName, shardOf } from "../../core/shards.ts";
 import type { Extension, ExtensionHost } from "../../engine/extension.ts";
-import { NewestAnswer } from "../records/newest-answer.ts";
+import { NewestAnswer } from "../../core/newest-answer.ts";
 
 const KEY = "holdfast/shards";
 const LOOK_MS = 5_000;
