@@ -4,7 +4,7 @@
  * any other: with limits, holds, counts and gates of its own, and on Redis Cluster a slot of its own.
  *
  * The numbers of all queues are one record. A process reads it when it opens the store, when the fleet says that
- * something changed, and behind an enqueue, every five seconds at most. A number that grows moves no waiting job. What is in
+ * something changed, until it has an answer, and behind an enqueue, every five seconds at most. A number that grows moves no waiting job. What is in
  * parts beyond a smaller one is still taken by workers of the whole queue, and so is what waits under its plain name.
  */
 import { InvalidOptionError } from "../../core/errors.ts";
@@ -13,10 +13,12 @@ import type { Hold } from "../../core/line.ts";
 import type { LinesPage } from "../../core/store.ts";
 import { shardName, shardOf } from "../../core/shards.ts";
 import type { Extension, ExtensionHost } from "../../engine/extension.ts";
+import type { Timer } from "../../engine/runtime.ts";
 import { NewestAnswer } from "../../core/newest-answer.ts";
 
 const KEY = "holdfast/shards";
 const LOOK_MS = 5_000;
+const LOOK_AGAIN_MS = 1_000;
 const PAGE = 200;
 
 interface Entry {
@@ -47,12 +49,19 @@ export class Shards {
   readonly #newest = new NewestAnswer();
   #entries: ReadonlyMap<string, Entry> = new Map();
   #readAt = -Infinity;
+  /** Of a look that failed. */
+  #again: Timer | null = null;
+  #isClosed = false;
 
   constructor(host: ExtensionHost) {
     this.#host = host;
     this.extension = {
       name: "shards",
       opened: () => this.read(),
+      closing: async () => {
+        this.#isClosed = true;
+        this.#again?.cancel();
+      },
       place: (job) => this.#place(job),
       enqueued: () => {
         if (host.runtime.monotonic() - this.#readAt >= LOOK_MS) this.#look();
@@ -206,10 +215,16 @@ export class Shards {
     return shardName(job.queue, shardOf(key, entry.shards));
   }
 
-  /** In the background; if it fails, the next reason to look comes soon. */
+  /** In the background. If it fails, again: a worker that enqueues nothing has no other reason to look. */
   #look(): void {
-    this.#readAt = this.#host.runtime.monotonic();
-    this.read().catch(() => {});
+    const { runtime } = this.#host;
+    this.#readAt = runtime.monotonic();
+    this.read().catch(() => {
+      if (this.#isClosed) return;
+      this.#again?.cancel();
+      const ms = LOOK_AGAIN_MS * (0.5 + runtime.random() / 2);
+      this.#again = runtime.timer(ms, () => this.#look(), { background: true });
+    });
   }
 
   #take(queues: Stored["queues"]): void {
