@@ -171,6 +171,28 @@ describe.each(STORES)("shards of a queue on %s", (name) => {
     expect(lines[0]?.holds[0]?.until?.getTime()).toBe(world.time.now + 60_000);
   });
 
+  it("new parts of a queue of many groups are held and bounded by few calls", async () => {
+    const calls: number[] = [];
+    const { hf } = world.process({
+      link: (store) => ({
+        ...store,
+        hold: (changes) => (calls.push(changes.length), store.hold(changes)),
+        limit: (changes) => (calls.push(changes.length), store.limit(changes)),
+      }),
+    });
+    const groups = Array.from({ length: 150 }, (_, at) => `tenant-${at}`);
+    const of = groups.map((group) => ({ queue: "sim", group }));
+    const hold = { forMs: null, reason: "maintenance", by: null };
+    await world.store.hold(of.map((line) => ({ ...line, owner: "pause", hold })));
+    await world.store.limit(of.map((line) => ({ ...line, maxActive: 1 })));
+    await hf.queues.set("sim", { shards: 2 });
+    // Each of the two verbs carries 300 changes, and a call at most 200 of them.
+    expect(calls.toSorted((a, b) => a - b)).toEqual([100, 100, 200, 200]);
+    const { lines } = await world.store.lines("sim:1", { limit: 200 });
+    expect(lines).toHaveLength(150);
+    expect(lines.every(({ maxActive, holds }) => maxActive === 1 && holds.length === 1)).toBe(true);
+  });
+
   it("a worker whose look failed when the parts were announced looks again", async () => {
     let failures = 0;
     const { hf: working } = world.process({

@@ -9,7 +9,8 @@
  */
 import { InvalidOptionError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
-import type { Hold } from "../../core/line.ts";
+import { BATCH_ITEMS } from "../../core/job.ts";
+import type { Hold, HoldChange, LimitChange } from "../../core/line.ts";
 import type { LinesPage } from "../../core/store.ts";
 import { shardName, shardOf } from "../../core/shards.ts";
 import type { Extension, ExtensionHost } from "../../engine/extension.ts";
@@ -140,29 +141,31 @@ export class Shards {
       if (agingMs !== null) await aging.set(name, agingMs);
     }
     const now = await jobs.now();
-    const set = async (group: string | null, holds: readonly Hold[], bounds: object) => {
+    let held: HoldChange[] = [];
+    let bound: LimitChange[] = [];
+    const set = (group: string | null, holds: readonly Hold[], bounds: object) => {
       const own = holds.filter(({ owner }) => !owner.startsWith("gate:"));
       const ends = (until: number | null) => until && Math.max(1, Math.ceil(until - now));
-      const held = own.map(({ owner, reason, by, until }) => ({
-        ...{ owner, hold: { forMs: ends(until), reason, by } },
-      }));
-      const of = names.map((name) => ({ queue: name, group }));
-      await lines.hold(of.flatMap((line) => held.map((hold) => ({ ...line, ...hold }))));
-      const isBound = Object.values(bounds).some((bound) => bound !== null);
-      if (isBound) await lines.limit(of.map((line) => ({ ...line, ...bounds })));
+      const isBound = Object.values(bounds).some((value) => value !== null);
+      for (const name of names) {
+        const line = { queue: name, group };
+        for (const { owner, reason, by, until } of own)
+          held.push({ ...line, owner, hold: { forMs: ends(until), reason, by } });
+        if (isBound) bound.push({ ...line, ...bounds });
+      }
     };
     let cursor: string | null = null;
     do {
       const page: LinesPage = await lines.lines(queue, { limit: PAGE, cursor });
       if (cursor === null && page.queue) {
         const { holds, maxActive, maxActivePerGroup, maxWaiting } = page.queue;
-        await set(null, holds, { maxActive, maxActivePerGroup, maxWaiting });
+        set(null, holds, { maxActive, maxActivePerGroup, maxWaiting });
       }
-      for (const { group, holds, maxActive, weight } of page.lines) {
-        if (holds.length > 0 || maxActive !== null || weight !== 1) {
-          await set(group, holds, { maxActive, weight: weight === 1 ? null : weight });
-        }
-      }
+      for (const { group, holds, maxActive, weight } of page.lines)
+        set(group, holds, { maxActive, weight: weight === 1 ? null : weight });
+      await inBatches(held, (some) => lines.hold(some));
+      await inBatches(bound, (some) => lines.limit(some));
+      [held, bound] = [[], []];
       cursor = page.nextCursor;
     } while (cursor !== null);
   }
@@ -231,5 +234,14 @@ export class Shards {
     this.#entries = new Map(Object.entries(queues));
     this.#readAt = this.#host.runtime.monotonic();
     for (const follower of this.#followers) this.#fill(follower);
+  }
+}
+
+async function inBatches<Item>(
+  items: readonly Item[],
+  call: (some: readonly Item[]) => Promise<void>,
+): Promise<void> {
+  for (let from = 0; from < items.length; from += BATCH_ITEMS) {
+    await call(items.slice(from, from + BATCH_ITEMS));
   }
 }
