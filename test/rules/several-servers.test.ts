@@ -11,6 +11,58 @@ describe.each(STORES)("one server of several hangs, on %s", (name) => {
   });
   afterEach(() => world.close());
 
+  it("jobs of the others are leased meanwhile, and what it leased in vain is charged nothing", async () => {
+    const { away, lost, link } = partedStore();
+    const { hf } = world.process({ link });
+    const producer = world.process();
+    const ran: string[] = [];
+    hf.define({ type: "work", retry: { maxAttempts: 1 }, run: ({ id }) => void ran.push(id) });
+    const enqueue = async (queue: string) =>
+      (await producer.hf.enqueue("work", null, { queue })).id;
+    await hf.work({ queues: ["here", "far", "farther"] });
+    await world.advance(500);
+    // One after the other: what they leased in vain was under two names.
+    away.add("far");
+    const first = await enqueue("far");
+    await world.advance(6_000);
+    away.add("farther");
+    const second = await enqueue("farther");
+    await world.advance(6_000);
+    expect(lost).toEqual([first, second]);
+    for (let n = 0; n < 5; n += 1) {
+      const id = await enqueue("here");
+      await world.advance(6_000);
+      expect(ran).toContain(id);
+    }
+    expect(lost).toEqual([first, second]);
+    away.clear();
+    await world.advance(6_000);
+    for (const id of lost) {
+      expect(await hf.job(id)).toMatchObject({ status: "succeeded", attempts: 1, crashes: 0 });
+    }
+    expect(ran).toHaveLength(7);
+  });
+
+  it("after an outage of all, those that are back are leased from although one is not", async () => {
+    const { away, lost, link } = partedStore();
+    const { hf } = world.process({ link });
+    const producer = world.process();
+    hf.define({ type: "work", retry: { maxAttempts: 1 }, run: () => {} });
+    await hf.work({ queues: ["here", "far"] });
+    await world.advance(500);
+    for (const queue of ["here", "far"]) away.add(queue);
+    const far = await producer.hf.enqueue("work", null, { queue: "far" });
+    const here = await producer.hf.enqueue("work", null, { queue: "here" });
+    await world.advance(6_000);
+    expect(lost).not.toEqual([]);
+    away.delete("here");
+    await world.advance(6_000);
+    expect(await hf.job(here.id)).toMatchObject({ status: "succeeded", attempts: 1, crashes: 0 });
+    away.clear();
+    await world.advance(6_000);
+    expect(await hf.job(far.id)).toMatchObject({ status: "succeeded", attempts: 1, crashes: 0 });
+  });
+
   it("handlers whose jobs lie on the others go on, and what became of them is stored", async () => {
     const { away, link } = partedStore();
     const { hf } = world.process({ link });
