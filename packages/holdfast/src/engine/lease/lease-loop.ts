@@ -13,7 +13,8 @@
  *
  * Where many workers wait for one job, few ask. A wakeup from another process says how many jobs there
  * are and has a lot that all workers see alike: it puts them in an order, and the later in that order a
- * worker stands, the longer it waits, and a second if it hears that jobs finish.
+ * worker stands, the longer it waits, and a second if it hears that jobs finish. Those that stand far back
+ * leave it to their polls: of a large fleet somebody polls all the time.
  */
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { LONGEST_POLL_MS } from "../../core/line.ts";
@@ -34,8 +35,10 @@ import type { WorkSettings } from "./work-options.ts";
 const CROWDED_MS = 10;
 /** A worker that is this late in the order of a lot waits so long; further back twice as long each. */
 const FIRST_IN_RESERVE_MS = 30;
-/** And nobody longer than this: those before it may be full, and what finishes may be of other queues. */
+/** These no longer than this: those before them may be full, and what finishes may be of other queues. */
 const LONGEST_IN_RESERVE_MS = 1_000;
+/** So many; those behind them ask no sooner than an idle worker polls. */
+const MOST_IN_RESERVE = 6;
 
 /** How much may be asked for. */
 export interface Wanted {
@@ -90,6 +93,8 @@ export class LeaseLoop {
   #timerAt = Infinity;
   /** Of a wakeup that others answer first. */
   #reserveTimer: Timer | null = null;
+  #reserveAt = 0;
+  /** Then it asks, whatever else it hears. */
   #reserveUntil = 0;
   /** A wakeup was left to others, or there was no room for it: ask when a slot becomes free. */
   #leftToOthers = false;
@@ -143,13 +148,19 @@ export class LeaseLoop {
     const waitMs = this.#waitAfter(wakeup, queue);
     if (waitMs === 0) return this.#soon();
     this.#leftToOthers = true;
-    if (this.#reserveTimer !== null) return;
-    this.#reserveUntil = this.#options.runtime.monotonic() + this.#longestInReserveMs();
+    const now = this.#options.runtime.monotonic();
+    const until = now + Math.max(waitMs, this.#longestInReserveMs());
+    if (this.#reserveTimer === null) this.#reserveUntil = until;
+    else if (now + waitMs >= this.#reserveAt) return;
+    else this.#reserveUntil = Math.min(this.#reserveUntil, until);
     this.#askFromReserveIn(waitMs);
   }
 
   #askFromReserveIn(ms: number): void {
-    this.#reserveTimer = this.#options.runtime.timer(ms, () => {
+    const { runtime } = this.#options;
+    this.#reserveTimer?.cancel();
+    this.#reserveAt = runtime.monotonic() + ms;
+    this.#reserveTimer = runtime.timer(ms, () => {
       this.#reserveTimer = null;
       this.#soon();
     });
@@ -315,7 +326,9 @@ export class LeaseLoop {
     // One more than there are jobs: the first may be full, or dead.
     const inReserve = fleet.rankOf(id, queue, lot) - added - 1;
     if (inReserve < 0) return 0;
-    return Math.min(FIRST_IN_RESERVE_MS * 2 ** Math.min(inReserve, 10), this.#longestInReserveMs());
+    if (inReserve >= MOST_IN_RESERVE)
+      return LONGEST_POLL_MS * (0.75 + this.#options.runtime.random() / 4);
+    return Math.min(FIRST_IN_RESERVE_MS * 2 ** inReserve, this.#longestInReserveMs());
   }
 
   /** With chance in it, or they would all ask at once. */
@@ -326,7 +339,6 @@ export class LeaseLoop {
   /** Jobs finish elsewhere: most likely the workers that asked first have got what this one is in reserve for. */
   #leaveToOthers(): void {
     if (this.#reserveTimer === null) return;
-    this.#reserveTimer.cancel();
     this.#askFromReserveIn(Math.max(0, this.#reserveUntil - this.#options.runtime.monotonic()));
   }
 
