@@ -110,6 +110,38 @@ describe.each(EVERY_STORE)("priority that ages on %s", (name) => {
     expect(await order()).toEqual(["soon after", "before", "long after"]);
   });
 
+  it("an enqueue that meets the look of another after a long rest waits for it as well", async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let isSlow = false;
+    const slow = (store: Store): Store => ({
+      ...store,
+      // As Redis takes them: the second does not wait for the first.
+      insertsAtOnce: 2,
+      records: {
+        ...store.records,
+        async read(keys) {
+          if (isSlow && keys[0] === "holdfast/aging") await released;
+          return store.records.read(keys);
+        },
+      },
+    });
+    const { hf, enqueue } = await held(world.process({ link: slow }));
+    await hf.queues.set(QUEUE, { agingMs: 1_000 });
+    await enqueue("before", LATE);
+    await world.advance(2_000);
+    // Another process says so, and this one works on nothing: it has heard of nothing.
+    await world.process().hf.queues.set(QUEUE, { agingMs: null });
+    await world.advance(70_000);
+    isSlow = true;
+    const first = enqueue("first", LATE);
+    await world.time.settle();
+    const second = enqueue("second", URGENT);
+    await world.time.settle();
+    release();
+    await Promise.all([first, second]);
+    expect(await order()).toEqual(["second", "before", "first"]);
+  });
+
   it("is obeyed at once by the process that sets it, though an older look is not answered yet", async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let isSlow = false;

@@ -204,6 +204,36 @@ describe.each(STORES)("a fleet on %s", (name) => {
     expect(asked / jobs).toBeLessThanOrEqual(4);
   });
 
+  it("no more than a few of very many idle workers ask for a job that came alone", async () => {
+    const wakes: ((wakeup: Wakeup) => void)[] = [];
+    const { link, calls } = counted();
+    const processes = 30;
+    for (let n = 0; n < processes; n += 1) {
+      const { hf } = world.process({ link: (store) => heard(link(store), wakes) });
+      hf.handle("work", () => {});
+      await hf.work({ queues: ["default"] });
+    }
+    // Long enough for each to know of the others, and for the polls to be seldom.
+    await world.advance(30_000);
+    const leases = () => calls.get("lease") ?? 0;
+    const asked = { idle: 0, woken: 0 };
+    const producer = world.process();
+    for (let n = 0; n < 8; n += 1) {
+      const before = leases();
+      await world.advance(1_100);
+      asked.idle += leases() - before;
+      const { id } = await producer.hf.enqueue("work", null, { queue: "default" });
+      const wakeup = { queues: ["default"], finished: [], added: 1, lot: (n + 0.5) / 8 };
+      for (const wake of wakes) wake(wakeup);
+      await world.advance(1_100);
+      asked.woken += leases() - before;
+      expect(await producer.hf.job(id)).toMatchObject({ status: "succeeded" });
+      await world.advance(5_000);
+    }
+    // Two at once and six in reserve; who has found a job looks again.
+    expect((asked.woken - 2 * asked.idle) / 8).toBeLessThanOrEqual(14);
+  });
+
   it("a wakeup that is left to others is answered if they do not come", async () => {
     const wakes: ((wakeup: Wakeup) => void)[] = [];
     const processes = Array.from({ length: 6 }, () =>

@@ -1,6 +1,6 @@
 /** A queue in several parts: where jobs go, and which workers take them. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { InvalidOptionError } from "../../packages/holdfast/src/index.ts";
+import { InvalidOptionError, StoreUnavailableError } from "../../packages/holdfast/src/index.ts";
 import { late } from "./late.ts";
 import { openWorld, STORES, type ProcessOptions, type World } from "./world.ts";
 
@@ -169,6 +169,56 @@ describe.each(STORES)("shards of a queue on %s", (name) => {
     expect(queue).toMatchObject({ maxActive: 7, holds: [{ reason: "maintenance", until: null }] });
     expect(lines).toMatchObject([{ group: "tenant-1", maxActive: 1, weight: 3 }]);
     expect(lines[0]?.holds[0]?.until?.getTime()).toBe(world.time.now + 60_000);
+  });
+
+  it("new parts of a queue of many groups are held and bounded by few calls", async () => {
+    const calls: number[] = [];
+    const { hf } = world.process({
+      link: (store) => ({
+        ...store,
+        hold: (changes) => (calls.push(changes.length), store.hold(changes)),
+        limit: (changes) => (calls.push(changes.length), store.limit(changes)),
+      }),
+    });
+    const groups = Array.from({ length: 150 }, (_, at) => `tenant-${at}`);
+    const of = groups.map((group) => ({ queue: "sim", group }));
+    const hold = { forMs: null, reason: "maintenance", by: null };
+    await world.store.hold(of.map((line) => ({ ...line, owner: "pause", hold })));
+    await world.store.limit(of.map((line) => ({ ...line, maxActive: 1 })));
+    await hf.queues.set("sim", { shards: 2 });
+    // Each of the two verbs carries 300 changes, and a call at most 200 of them.
+    expect(calls.toSorted((a, b) => a - b)).toEqual([100, 100, 200, 200]);
+    const { lines } = await world.store.lines("sim:1", { limit: 200 });
+    expect(lines).toHaveLength(150);
+    expect(lines.every(({ maxActive, holds }) => maxActive === 1 && holds.length === 1)).toBe(true);
+  });
+
+  it("a worker whose look failed when the parts were announced looks again", async () => {
+    let failures = 0;
+    const { hf: working } = world.process({
+      link: (store) => ({
+        ...store,
+        records: {
+          swap: (swaps) => store.records.swap(swaps),
+          scan: (request) => store.records.scan(request),
+          async read(keys) {
+            const isDue = keys.includes(KEY) && (await store.records.read([KEY]))[0] !== null;
+            if (!isDue || failures === 2) return store.records.read(keys);
+            failures += 1;
+            throw new StoreUnavailableError("nobody answers", { mayHaveHappened: false });
+          },
+        },
+      }),
+    });
+    const ran: string[] = [];
+    working.handle("work", ({ queue }) => void ran.push(queue));
+    await working.work({ queues: ["sim"] });
+    const other = process();
+    await other.queues.set("sim", { shards: 2 });
+    const { queue } = await other.enqueue("work", null, { queue: "sim" });
+    await world.advance(20_000);
+    expect(failures).toBe(2);
+    expect(ran).toEqual([queue]);
   });
 
   it("a look that is answered late does not undo what was set meanwhile", async () => {

@@ -4,7 +4,12 @@
  */
 import { NotInTransactionError } from "../../packages/holdfast/src/core/errors.ts";
 import type { LedgerEntry } from "../../packages/holdfast/src/core/ledger.ts";
-import type { LeaseRef, Settlement, Store } from "../../packages/holdfast/src/core/store.ts";
+import type {
+  LeaseRef,
+  LeaseReply,
+  Settlement,
+  Store,
+} from "../../packages/holdfast/src/core/store.ts";
 import { SimTransaction, withinOf } from "./transaction.ts";
 import { attemptKey, type AttemptsCall, type Run } from "./watcher.ts";
 import type { Wire } from "./wire.ts";
@@ -12,6 +17,8 @@ import type { Wire } from "./wire.ts";
 export interface FaultyStoreOptions {
   readonly wire: Wire;
   readonly process: string;
+  /** Its queues lie on several servers, and what one of them answers may get lost alone. */
+  readonly hasSeveralServers: boolean;
   readonly now: () => number;
   /** The process hears that it has a lease, or still has it. */
   readonly onGranted: (run: Run, sentAt: number) => void;
@@ -23,7 +30,7 @@ export interface FaultyStoreOptions {
 }
 
 export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
-  const { wire, process, now, onGranted, onLost, onAsked, onHeard } = options;
+  const { wire, process, hasSeveralServers, now, onGranted, onLost, onAsked, onHeard } = options;
 
   function over<Args extends readonly unknown[], Out>(
     name: string,
@@ -48,7 +55,10 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
 
   return {
     // Handlers settle in transactions that are simulated, whatever the store itself has.
-    info: () => ({ ...inner.info(), transactions: true, transactionBlocksWriters: false }),
+    info: () => ({
+      ...inner.info(),
+      ...{ transactions: true, transactionBlocksWriters: false, hasSeveralServers },
+    }),
     async open() {
       await wire.send("open", async () => {});
       wire.open();
@@ -66,7 +76,11 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
     adopt: over("adopt", inner.adopt),
     async lease(request) {
       const sentAt = now();
-      const reply = await wire.send("lease", () => inner.lease(request));
+      const asked = request.queues.map(({ queue }) => queue);
+      const unsure = hasSeveralServers ? wire.losesPartOf(asked) : [];
+      const ask = async () => without(unsure, await inner.lease(request));
+      const queues = asked.filter((queue) => !unsure.includes(queue));
+      const reply = await wire.send("lease", ask, { queues });
       for (const { id, fence } of reply.jobs) onGranted({ jobId: id, fence, process }, sentAt);
       return reply;
     },
@@ -87,7 +101,8 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
     },
     // A reaping of none only asks whether every server answers.
     reap: (request) => wire.send(request.limit === 0 ? "reach" : "reap", () => inner.reap(request)),
-    disown: over("disown", inner.disown),
+    disown: (request) =>
+      wire.send("disown", () => inner.disown(request), { queues: request.queues }),
 
     cancel: over("cancel", inner.cancel),
     revive: over("revive", inner.revive),
@@ -126,6 +141,12 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
       throw new NotInTransactionError("this is no transaction of the simulated database");
     },
   };
+}
+
+/** What is left of a reply of which these queues' parts got lost. */
+function without(unsure: readonly string[], reply: LeaseReply): LeaseReply {
+  if (unsure.length === 0) return reply;
+  return { ...reply, unsure, jobs: reply.jobs.filter(({ queue }) => !unsure.includes(queue)) };
 }
 
 /**

@@ -103,6 +103,14 @@ export class Network {
     return "done";
   }
 
+  /** What one of several servers answers gets lost, and the others are heard. */
+  losesPartOf(queues: readonly string[]): readonly string[] {
+    const weather = this.#weather;
+    if (weather === null || queues.length < 2) return [];
+    if (!this.#draw.chance(Math.min(0.1, weather.loseReply * FLAKY_FACTOR))) return [];
+    return [this.#draw.pick(queues)];
+  }
+
   losesHint(): boolean {
     return this.#weather !== null && this.#draw.chance(this.#weather.loseHint);
   }

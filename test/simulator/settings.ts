@@ -15,6 +15,8 @@ export interface Settings {
   readonly groups: number;
   /** Producers hold back while so many jobs are queued or processing. */
   readonly maxLive: number;
+  /** Its queues lie on several servers. */
+  readonly hasSeveralServers: boolean;
   readonly enqueueEveryMs: number;
   readonly operateEveryMs: number;
   /** Null: a plain world, with neither a ledger nor locks, operations or gates. */
@@ -73,6 +75,7 @@ export function drawSettings(draw: Draw): Settings {
     maxLive: Math.round(draw.magnitude(15, 150)),
     enqueueEveryMs: draw.magnitude(50, 2_000),
     operateEveryMs: draw.magnitude(200, 3_000),
+    hasSeveralServers: draw.chance(0.4),
     control: null,
   };
 }

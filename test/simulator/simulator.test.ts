@@ -148,6 +148,7 @@ describe("a seed is a history", () => {
       "leases reaped uncharged",
       "leases disowned",
       "lease replies lost in a row",
+      "lease replies lost in part",
       "handlers that outlasted a long outage",
       "transactions committed",
       "transactions rolled back",

@@ -110,7 +110,7 @@ export interface Watcher {
 
   /** A worker's call leaves its process, comes back, or fails. */
   sent?(verb: string, process: string): void;
-  answered?(verb: string, process: string): void;
+  answered?(verb: string, process: string, queues: readonly string[]): void;
   failed?(verb: string, process: string): void;
   /** A call about attempts leaves its process; it hears the answer. */
   asked?(call: AttemptsCall): void;

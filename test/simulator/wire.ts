@@ -25,13 +25,15 @@ export interface WireOptions {
   readonly tally: Tally;
   readonly listener: Listener;
   readonly onSent: (verb: string) => void;
-  readonly onAnswered: (verb: string) => void;
+  readonly onAnswered: (verb: string, queues: readonly string[]) => void;
   readonly onFailed: (verb: string, why: Fate | "away", jobs: readonly string[]) => void;
 }
 
 interface About {
   /** The jobs that the call is about, as far as that is known. */
   readonly jobs?: readonly { readonly id: string }[];
+  /** The queues that its answer speaks of. */
+  readonly queues?: readonly string[];
 }
 
 interface Call {
@@ -87,8 +89,8 @@ export class Wire {
           return;
         case "done":
           this.#travel(verb, call, apply, {
-            done: (out) => this.#answer(verb, () => resolve(out)),
-            threw: (error) => this.#answer(verb, () => reject(error as Error)),
+            done: (out) => this.#answer(verb, about, () => resolve(out)),
+            threw: (error) => this.#answer(verb, about, () => reject(error as Error)),
             away: () => fail("away", !network.refusesAtOnce()),
           });
           return;
@@ -103,6 +105,14 @@ export class Wire {
         }
       }
     });
+  }
+
+  /** Of a lease of several queues: those whose part of the reply gets lost. */
+  losesPartOf(queues: readonly string[]): readonly string[] {
+    const { network, tally } = this.#options;
+    const lost = network.losesPartOf(queues);
+    if (lost.length > 0) tally.count("lease replies lost in part");
+    return lost;
   }
 
   #countLost(fate: Fate): void {
@@ -158,11 +168,11 @@ export class Wire {
     });
   }
 
-  #answer(verb: string, deliver: () => void): void {
+  #answer(verb: string, { queues = [] }: About, deliver: () => void): void {
     const { time, network, listener, onAnswered } = this.#options;
     time.timer(network.latencyMs(verb), () =>
       listener.hear(() => {
-        onAnswered(verb);
+        onAnswered(verb, queues);
         deliver();
       }),
     );

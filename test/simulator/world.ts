@@ -285,7 +285,8 @@ export class World {
       tally,
       listener,
       onSent: (verb) => judge.tell((watcher) => watcher.sent?.(verb, process)),
-      onAnswered: (verb) => judge.tell((watcher) => watcher.answered?.(verb, process)),
+      onAnswered: (verb, queues) =>
+        judge.tell((watcher) => watcher.answered?.(verb, process, queues)),
       onFailed: (verb, why, jobs) => {
         const names = jobs.map((id) => this.trace.name(id));
         const text = `${this.#clock()} ${process} ${verb} fails: ${why} ${names.join(" ")}`;
@@ -303,6 +304,7 @@ export class World {
     const store = faultyStore(spied, {
       wire,
       process,
+      hasSeveralServers: this.settings.hasSeveralServers,
       now: () => time.now,
       onGranted: (run, sentAt) => judge.tell((watcher) => watcher.granted?.(run, sentAt)),
       onLost: (run) => judge.tell((watcher) => watcher.toldLost?.(run)),

@@ -54,6 +54,25 @@ describe("Holdfast", () => {
     });
   });
 
+  it("starts no worker that it was asked for while the store opened, once it is closed", async () => {
+    const { promise: opening, resolve: open } = Promise.withResolvers<void>();
+    const inner = memoryStore();
+    let leases = 0;
+    const closed = new Holdfast({
+      store: {
+        ...inner,
+        open: () => opening.then(() => inner.open()),
+        lease: (request) => ((leases += 1), inner.lease(request)),
+      },
+    });
+    const working = closed.work({ queues: ["mail"] });
+    const closing = closed.close();
+    open();
+    await expect(working).rejects.toThrow(ClosedError);
+    await closing;
+    expect(leases).toBe(0);
+  });
+
   it("has one contract and one handler for a type", () => {
     hf.define({ type: "a", run: () => {} });
     expect(() => hf.handle("a", () => {})).toThrow(TypeTakenError);

@@ -115,7 +115,8 @@ export class Holdfast<
     this.gates = control.gates;
     this.records = control.records;
     this.#control = control;
-    this.#own = new OwnWorkers({ engine: this.#engine, ...control });
+    const isClosed = () => this.#closing !== null;
+    this.#own = new OwnWorkers({ engine: this.#engine, ...control, isClosed });
     this.tools = toolsOf(this.#engine, { ...checked, ready: () => this.#ready() });
   }
 
@@ -214,6 +215,7 @@ export class Holdfast<
     const checked = this.#own.check(options);
     // Where there is no store, this says so.
     await this.info();
+    this.#refuseClosed();
     return this.#own.work(checked);
   }
 

@@ -25,6 +25,7 @@ export interface OwnWorkersOptions {
   readonly alerts: Alerts;
   readonly schedules: Schedules;
   readonly shards: Shards;
+  readonly isClosed: () => boolean;
 }
 
 export class OwnWorkers {
@@ -63,6 +64,8 @@ export class OwnWorkers {
   async work(settings: WorkSettings): Promise<Worker> {
     const worker = await this.#start(settings);
     const isTaken = settings.queues.has(ALERTS_QUEUE) || this.#notifier !== null;
+    // Nobody would stop it any more.
+    if (this.#options.isClosed()) return worker;
     if (this.#options.alerts.delivers && !isTaken) {
       this.#notifier = this.#start(checkWorkOptions(NOTIFIER, []));
       await this.#notifier;

@@ -3,7 +3,7 @@
  * are poison; so a process that lives and reaches the store must not let one run out. Two halves:
  *
  * - What was leased in a reply that got lost, and never started, is charged only if its process was not
- *   heard of again: whoever asks for jobs anew has disowned them first.
+ *   heard of again: whoever asks the same queue for jobs anew has disowned them first.
  * - What does run is renewed, or handed back. A process renews all it has every `renewMs`, in one call
  *   after another: what waits goes with the next. So if it sent a renewal (and had it answered, in the
  *   last lease length) longer than that after it last spoke of this job, it has let go of the job. Only a
@@ -19,6 +19,7 @@ const MOST_REMEMBERED = 3_000;
 /** A lease as its process sees it. */
 interface Hold {
   readonly fence: number;
+  readonly queue: string;
   readonly leasedAt: number;
   /** Null: its process has not heard of it. */
   grantedAt: number | null;
@@ -29,8 +30,8 @@ interface Hold {
 }
 
 interface ProcessFacts {
-  /** The last answer to `lease` or `disown`. */
-  leasedAt: number;
+  /** By queue: the last answer to `lease` or `disown`. */
+  readonly leasedAt: Map<string, number>;
   /** Infinity while it is frozen. */
   frozenUntil: number;
   isOver: boolean;
@@ -47,7 +48,8 @@ export function chargedRightly(court: Court): Watcher {
   function processOf(process: string): ProcessFacts {
     let known = processes.get(process);
     if (!known) {
-      known = { leasedAt: -Infinity, frozenUntil: -Infinity, isOver: false, renewedAt: -Infinity };
+      const never = -Infinity;
+      known = { leasedAt: new Map(), frozenUntil: never, isOver: false, renewedAt: never };
       remember(processes, process, known);
     }
     return known;
@@ -56,7 +58,8 @@ export function chargedRightly(court: Court): Watcher {
   /** A process that got its answers had the means to say what it has, and what it has not. */
   function whyNot(hold: Hold, process: ProcessFacts, hasStarted: boolean): string | null {
     if (!hasStarted) {
-      if (hold.grantedAt !== null || process.leasedAt <= hold.leasedAt) return null;
+      const leasedAt = process.leasedAt.get(hold.queue) ?? -Infinity;
+      if (hold.grantedAt !== null || leasedAt <= hold.leasedAt) return null;
       return "its lease was never heard of, and its process has leased again since";
     }
     if (process.isOver || process.frozenUntil >= hold.leasedAt) return null;
@@ -67,10 +70,17 @@ export function chargedRightly(court: Court): Watcher {
   }
 
   return {
-    leased({ id, fence }) {
+    leased({ id, fence, queue }) {
       holds.delete(id);
       const never = -Infinity;
-      const hold = { fence, leasedAt: now(), grantedAt: null, freeAt: never, askedAt: never };
+      const hold = {
+        fence,
+        queue,
+        leasedAt: now(),
+        grantedAt: null,
+        freeAt: never,
+        askedAt: never,
+      };
       remember(holds, id, hold);
     },
     granted({ jobId, fence }) {
@@ -94,8 +104,9 @@ export function chargedRightly(court: Court): Watcher {
       const known = processOf(process);
       known.renewedAt = Math.max(known.renewedAt, sentAt);
     },
-    answered(verb, process) {
-      if (verb === "lease" || verb === "disown") processOf(process).leasedAt = now();
+    answered(verb, process, queues) {
+      if (verb !== "lease" && verb !== "disown") return;
+      for (const queue of queues) processOf(process).leasedAt.set(queue, now());
     },
     froze(process) {
       processOf(process).frozenUntil = Infinity;

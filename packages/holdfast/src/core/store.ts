@@ -240,7 +240,7 @@ export interface Wakeup {
   readonly queues: readonly string[];
   /** These jobs have finished. */
   readonly finished: readonly string[];
-  /** How many jobs became ready, if all of them were just inserted. Absent: any number. */
+  /** So many jobs became ready at most, by inserts or retries. Absent: any number. */
   readonly added?: number;
   /** From 0 to 1, drawn by the sender: the same for everybody who hears this wakeup. */
   readonly lot?: number;

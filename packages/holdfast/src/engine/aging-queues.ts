@@ -9,6 +9,7 @@
  */
 import { agingSteps, changedAging, placedJob, type Aging } from "../core/aging.ts";
 import type { NewJob } from "../core/job.ts";
+import { NewestAnswer } from "../core/newest-answer.ts";
 import type { Settlement, Store, WithinTransaction } from "../core/store.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -27,13 +28,14 @@ export class AgingQueues {
   readonly store: Store;
   readonly #inner: Store;
   readonly #runtime: Runtime;
+  readonly #newest = new NewestAnswer();
   #queues: ReadonlyMap<string, Aging> = new Map();
-  #readAt = -Infinity;
+  #lookedAt = -Infinity;
+  #knownAt = -Infinity;
   /** The store's clock, less the monotonic one. */
   #aheadMs = 0;
-  #reading: Promise<void> | null = null;
-  /** The read that follows it. */
-  #next: Promise<void> | null = null;
+  /** The last look; it does not fail. */
+  #looking = Promise.resolve();
 
   constructor(store: Store, runtime: Runtime) {
     this.#inner = store;
@@ -66,7 +68,7 @@ export class AgingQueues {
 
   /** Something changed: it is read again behind the next insert. */
   forget(): void {
-    this.#readAt = Math.min(this.#readAt, this.#runtime.monotonic() - LOOK_MS);
+    this.#lookedAt = Math.min(this.#lookedAt, this.#runtime.monotonic() - LOOK_MS);
   }
 
   #around(store: Store): Store {
@@ -103,11 +105,17 @@ export class AgingQueues {
 
   /** Null: it is; else when it is. */
   #known(jobs: readonly NewJob[]): Promise<void> | null {
-    const ageMs = this.#runtime.monotonic() - this.#readAt;
-    if (ageMs < LOOK_MS) return null;
-    const isDue = ageMs >= OLDEST_MS && jobs.some(({ queue }) => this.#queues.has(queue));
-    const read = this.#read().catch(() => {});
-    return isDue ? read : null;
+    const now = this.#runtime.monotonic();
+    if (now - this.#lookedAt >= LOOK_MS) this.#look();
+    const isOld = now - this.#knownAt >= OLDEST_MS;
+    return isOld && jobs.some(({ queue }) => this.#queues.has(queue)) ? this.#looking : null;
+  }
+
+  #look(): void {
+    this.#looking = this.#read().catch(() => {
+      // Else every insert would wait for as long as it cannot be read.
+      this.#knownAt = this.#runtime.monotonic();
+    });
   }
 
   #placed(jobs: readonly NewJob[]): readonly NewJob[] {
@@ -126,24 +134,14 @@ export class AgingQueues {
     );
   }
 
-  /** One that is under way may have been answered before what this one is to see: then it is read again. */
-  #read(): Promise<void> {
-    this.#readAt = this.#runtime.monotonic();
-    if (this.#reading !== null) {
-      const again = (): Promise<void> => {
-        this.#next = null;
-        return this.#read();
-      };
-      return (this.#next ??= this.#reading.then(again, again));
-    }
-    this.#reading = this.#readNow().finally(() => (this.#reading = null));
-    return this.#reading;
-  }
-
-  async #readNow(): Promise<void> {
+  async #read(): Promise<void> {
+    const isNews = this.#newest.ask();
+    this.#lookedAt = this.#runtime.monotonic();
     const [found] = await this.#inner.records.read([KEY]);
-    const queues = found ? (JSON.parse(found.value) as Stored).queues : {};
-    if (found) this.#aheadMs = (await this.#inner.now()) - this.#runtime.monotonic();
-    this.#queues = new Map(Object.entries(queues));
+    const aheadMs = found ? (await this.#inner.now()) - this.#runtime.monotonic() : 0;
+    if (!isNews()) return;
+    this.#queues = new Map(Object.entries(found ? (JSON.parse(found.value) as Stored).queues : {}));
+    this.#aheadMs = aheadMs;
+    this.#knownAt = this.#runtime.monotonic();
   }
 }

@@ -105,6 +105,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     around: (plain) => (aging = new AgingQueues(plain, runtime)).store,
   });
   const { store } = watched;
+  const hasSeveralServers = () => watched.hasSeveralServers;
   const fleet = new Fleet({ records: store.records, runtime, version: options.appVersion });
   fleet.onChange(() => aging.forget());
   const redactor = new Redactor(options.redact, (error) => {
@@ -132,6 +133,7 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
     : null;
   const producer = new Producer({
     ...{ store, runtime, composer, ready, spooler, inline, events, extensions },
+    hasSeveralServers,
   });
   const operator = new Operator({ store, runtime, registry, ledgerWriter, maxPayloadBytes });
   const retention = new Retention(options.retention, { archivesDead: options.archivesDead });
@@ -167,7 +169,10 @@ export function createEngine(options: EngineOptions, ready: () => Promise<void>)
       ...{ store, runtime, logger, registry, settings, retention, ledgerWriter, fleet, operator },
       ...{ redactor, events, chores, composer, extensions, aging },
     }),
-    waiter: new Waiter({ store, runtime, isComing: (id) => spooler?.has(id) ?? false }),
+    waiter: new Waiter({
+      ...{ store, hasSeveralServers, runtime },
+      isComing: (id) => spooler?.has(id) ?? false,
+    }),
   };
 }
 

@@ -72,7 +72,9 @@ function fleetChores({
 }: Pick<UpkeepOptions, "fleet" | "settings"> & { readonly notes: QueueNotes }): readonly Chore[] {
   let sinceLookMs = BEAT_EVERY_MS;
   return [
-    { name: "beat", everyMs: BEAT_EVERY_MS, run: () => beat(fleet, notes) },
+    { name: "beat", everyMs: BEAT_EVERY_MS, run: () => fleet.beat() },
+    // By itself: it asks for each queue that it does not know, and meanwhile others would take this process for gone.
+    { name: "look at the queues", everyMs: BEAT_EVERY_MS, run: () => notes.look() },
     {
       name: "look at the fleet",
       everyMs: LOOK_WHILE_BUSY_MS,
@@ -90,11 +92,6 @@ function fleetChores({
       },
     },
   ];
-}
-
-async function beat(fleet: Fleet, notes: QueueNotes): Promise<void> {
-  await fleet.beat();
-  await notes.look();
 }
 
 function trimmer({ ledgerWriter, retention, settings }: UpkeepOptions): Chore {

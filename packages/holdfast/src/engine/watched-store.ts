@@ -75,6 +75,11 @@ export class WatchedStore {
     return this.store.batchItems ?? BATCH_ITEMS;
   }
 
+  /** One of them may be out of reach, and the others not. */
+  get hasSeveralServers(): boolean {
+    return this.#hasStore && this.store.info().hasSeveralServers === true;
+  }
+
   #watch(store: Store): Store {
     const room = (name: keyof typeof ROOMS) =>
       this.#watchVerbs(() => store[name], ROOMS[name], `${name}.`);

@@ -15,7 +15,7 @@ import { QueueFullError, type HoldfastError } from "../../core/errors.ts";
 import type { JobStatus, NewJob } from "../../core/job.ts";
 import type { JobFilter } from "../../core/store.ts";
 import type { Extension, ExtensionHost } from "../../engine/extension.ts";
-import { NewestAnswer } from "../records/newest-answer.ts";
+import { NewestAnswer } from "../../core/newest-answer.ts";
 
 export const OVERFLOWS = ["wait", "reject", "cancel-running"] as const;
 export type Overflow = (typeof OVERFLOWS)[number];

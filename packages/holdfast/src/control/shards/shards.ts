@@ -4,19 +4,22 @@
  * any other: with limits, holds, counts and gates of its own, and on Redis Cluster a slot of its own.
  *
  * The numbers of all queues are one record. A process reads it when it opens the store, when the fleet says that
- * something changed, and behind an enqueue, every five seconds at most. A number that grows moves no waiting job. What is in
+ * something changed, until it has an answer, and behind an enqueue, every five seconds at most. A number that grows moves no waiting job. What is in
  * parts beyond a smaller one is still taken by workers of the whole queue, and so is what waits under its plain name.
  */
 import { InvalidOptionError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
-import type { Hold } from "../../core/line.ts";
+import { BATCH_ITEMS } from "../../core/job.ts";
+import type { Hold, HoldChange, LimitChange } from "../../core/line.ts";
 import type { LinesPage } from "../../core/store.ts";
 import { shardName, shardOf } from "../../core/shards.ts";
 import type { Extension, ExtensionHost } from "../../engine/extension.ts";
-import { NewestAnswer } from "../records/newest-answer.ts";
+import type { Timer } from "../../engine/runtime.ts";
+import { NewestAnswer } from "../../core/newest-answer.ts";
 
 const KEY = "holdfast/shards";
 const LOOK_MS = 5_000;
+const LOOK_AGAIN_MS = 1_000;
 const PAGE = 200;
 
 interface Entry {
@@ -47,12 +50,19 @@ export class Shards {
   readonly #newest = new NewestAnswer();
   #entries: ReadonlyMap<string, Entry> = new Map();
   #readAt = -Infinity;
+  /** Of a look that failed. */
+  #again: Timer | null = null;
+  #isClosed = false;
 
   constructor(host: ExtensionHost) {
     this.#host = host;
     this.extension = {
       name: "shards",
       opened: () => this.read(),
+      closing: async () => {
+        this.#isClosed = true;
+        this.#again?.cancel();
+      },
       place: (job) => this.#place(job),
       enqueued: () => {
         if (host.runtime.monotonic() - this.#readAt >= LOOK_MS) this.#look();
@@ -131,29 +141,31 @@ export class Shards {
       if (agingMs !== null) await aging.set(name, agingMs);
     }
     const now = await jobs.now();
-    const set = async (group: string | null, holds: readonly Hold[], bounds: object) => {
+    let held: HoldChange[] = [];
+    let bound: LimitChange[] = [];
+    const set = (group: string | null, holds: readonly Hold[], bounds: object) => {
       const own = holds.filter(({ owner }) => !owner.startsWith("gate:"));
       const ends = (until: number | null) => until && Math.max(1, Math.ceil(until - now));
-      const held = own.map(({ owner, reason, by, until }) => ({
-        ...{ owner, hold: { forMs: ends(until), reason, by } },
-      }));
-      const of = names.map((name) => ({ queue: name, group }));
-      await lines.hold(of.flatMap((line) => held.map((hold) => ({ ...line, ...hold }))));
-      const isBound = Object.values(bounds).some((bound) => bound !== null);
-      if (isBound) await lines.limit(of.map((line) => ({ ...line, ...bounds })));
+      const isBound = Object.values(bounds).some((value) => value !== null);
+      for (const name of names) {
+        const line = { queue: name, group };
+        for (const { owner, reason, by, until } of own)
+          held.push({ ...line, owner, hold: { forMs: ends(until), reason, by } });
+        if (isBound) bound.push({ ...line, ...bounds });
+      }
     };
     let cursor: string | null = null;
     do {
       const page: LinesPage = await lines.lines(queue, { limit: PAGE, cursor });
       if (cursor === null && page.queue) {
         const { holds, maxActive, maxActivePerGroup, maxWaiting } = page.queue;
-        await set(null, holds, { maxActive, maxActivePerGroup, maxWaiting });
+        set(null, holds, { maxActive, maxActivePerGroup, maxWaiting });
       }
-      for (const { group, holds, maxActive, weight } of page.lines) {
-        if (holds.length > 0 || maxActive !== null || weight !== 1) {
-          await set(group, holds, { maxActive, weight: weight === 1 ? null : weight });
-        }
-      }
+      for (const { group, holds, maxActive, weight } of page.lines)
+        set(group, holds, { maxActive, weight: weight === 1 ? null : weight });
+      await inBatches(held, (some) => lines.hold(some));
+      await inBatches(bound, (some) => lines.limit(some));
+      [held, bound] = [[], []];
       cursor = page.nextCursor;
     } while (cursor !== null);
   }
@@ -206,15 +218,30 @@ export class Shards {
     return shardName(job.queue, shardOf(key, entry.shards));
   }
 
-  /** In the background; if it fails, the next reason to look comes soon. */
+  /** In the background. If it fails, again: a worker that enqueues nothing has no other reason to look. */
   #look(): void {
-    this.#readAt = this.#host.runtime.monotonic();
-    this.read().catch(() => {});
+    const { runtime } = this.#host;
+    this.#readAt = runtime.monotonic();
+    this.read().catch(() => {
+      if (this.#isClosed) return;
+      this.#again?.cancel();
+      const ms = LOOK_AGAIN_MS * (0.5 + runtime.random() / 2);
+      this.#again = runtime.timer(ms, () => this.#look(), { background: true });
+    });
   }
 
   #take(queues: Stored["queues"]): void {
     this.#entries = new Map(Object.entries(queues));
     this.#readAt = this.#host.runtime.monotonic();
     for (const follower of this.#followers) this.#fill(follower);
+  }
+}
+
+async function inBatches<Item>(
+  items: readonly Item[],
+  call: (some: readonly Item[]) => Promise<void>,
+): Promise<void> {
+  for (let from = 0; from < items.length; from += BATCH_ITEMS) {
+    await call(items.slice(from, from + BATCH_ITEMS));
   }
 }

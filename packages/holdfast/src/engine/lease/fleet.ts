@@ -82,7 +82,7 @@ export class Fleet {
   readonly #options: FleetOptions;
   readonly #startedAt: number;
   readonly #members = new Set<FleetMember>();
-  /** Names of workers by queue, this process's own included. */
+  /** Names of workers that have room by queue, this process's own included. */
   #byQueue = new Map<string, readonly string[]>();
   #processes: readonly string[] = [];
   #longestLeaseMs = DEFAULT_LEASE_MS;
@@ -141,7 +141,7 @@ export class Fleet {
   }
 
   /**
-   * Where a worker stands among those of a queue, in the order that this lot gives them: 0 is first. All
+   * Where a worker stands among those of a queue that had room lately, in the order that this lot gives them: 0 is first. All
    * processes come to the same order without a word.
    */
   rankOf(worker: string, queue: string, lot: number): number {
@@ -196,13 +196,17 @@ export class Fleet {
     const workers = processes.flatMap((process) => process.workers);
     this.#longestLeaseMs = Math.max(...workers.map(({ leaseMs }) => leaseMs), 0);
     if (workers.length === 0) this.#longestLeaseMs = DEFAULT_LEASE_MS;
-    this.#byQueue = new Map();
-    for (const { id, queues, isQuiet } of workers) {
-      if (isQuiet) continue;
+    const byQueue = new Map<string, string[]>();
+    for (const { id, queues, isQuiet, active, concurrency } of workers) {
+      // Nobody leaves a job to a worker that does not ask.
+      if (isQuiet || active >= concurrency) continue;
       for (const queue of queues) {
-        this.#byQueue.set(queue, [...(this.#byQueue.get(queue) ?? []), id]);
+        const known = byQueue.get(queue);
+        if (known) known.push(id);
+        else byQueue.set(queue, [id]);
       }
     }
+    this.#byQueue = byQueue;
     for (const member of this.#members) member.quiet(quieted.has(member.id));
   }
 

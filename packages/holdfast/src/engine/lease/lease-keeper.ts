@@ -7,7 +7,7 @@ import { JobCancelledError, LeaseLostError } from "../../core/errors.ts";
 import { BATCH_BYTES } from "../../core/job.ts";
 import type { LeaseRef, Renewal, RenewResult, Updates } from "../../core/store.ts";
 import type { Logger } from "../logger.ts";
-import { Batcher } from "../produce/batcher.ts";
+import { Batchers } from "../produce/batchers.ts";
 import { isRetryable, retryDelayMs } from "../retrying.ts";
 import type { Attempt } from "../run/attempt.ts";
 import { sleep, type Runtime, type Timer } from "../runtime.ts";
@@ -35,7 +35,7 @@ export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   readonly #held = new Set<Attempt>();
   readonly #dirty = new Set<Attempt>();
-  readonly #renewals: Batcher<RenewRequest, RenewResult>;
+  readonly #renewals: Batchers<RenewRequest, RenewResult>;
   /** A renewal of these has not been answered yet. */
   readonly #awaited = new Set<Attempt>();
   /** And the next one is due. */
@@ -49,7 +49,9 @@ export class LeaseKeeper {
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
-    this.#renewals = new Batcher({
+    this.#renewals = new Batchers({
+      hasSeveralServers: () => options.watched.hasSeveralServers,
+      queueOf: ({ attempt }) => attempt.job.queue,
       run: (requests) => this.#renew(requests),
       defer: (callback) => options.runtime.defer(callback),
       maxItems: options.watched.batchItems,

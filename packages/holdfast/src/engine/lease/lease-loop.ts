@@ -1,19 +1,20 @@
 /**
  * Asks the store for jobs: one call at a time, when there is room and reason to.
  *
- *   asleep ──wakeup, due time, poll, room──▶ asking ──answered──▶ asleep, or asking again
- *                                               └──no answer──▶ disowning ──answered──▶ asking
+ *   asleep ──wakeup, due time, poll, room──▶ asking ──answered, or not──▶ asleep, or asking again
  *
  * Reasons are a wakeup, the store's own word on when to come back, or the poll, whichever is first.
  * Wakeups may be lost: the poll is the truth. It stretches while nothing is found and wakeups come from
  * other processes too, and one worker of a process polls for all that take the same queues.
  *
  * A reply that got lost may have leased jobs that this worker does not know of. The worker goes on under a new
- * name and first says which jobs of the old name it has; the store takes the others back, uncharged.
+ * name, with the queues that are not in doubt, until it has said which jobs of the old name it has and the store
+ * has taken the others back, uncharged.
  *
  * Where many workers wait for one job, few ask. A wakeup from another process says how many jobs there
  * are and has a lot that all workers see alike: it puts them in an order, and the later in that order a
- * worker stands, the longer it waits, and a second if it hears that jobs finish.
+ * worker stands, the longer it waits, and a second if it hears that jobs finish. Those that stand far back
+ * leave it to their polls: of a large fleet somebody polls all the time.
  */
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { LONGEST_POLL_MS } from "../../core/line.ts";
@@ -22,9 +23,10 @@ import type { Extensions } from "../extensions.ts";
 import { LastAnswer } from "../last-answer.ts";
 import type { Logger } from "../logger.ts";
 import { isRetryable, retryDelayMs } from "../retrying.ts";
-import { sleep, type Runtime, type Timer } from "../runtime.ts";
+import type { Runtime, Timer } from "../runtime.ts";
 import type { WatchedStore } from "../watched-store.ts";
 import { byChance } from "./by-chance.ts";
+import { Doubts } from "./doubts.ts";
 import type { Fleet } from "./fleet.ts";
 import type { IdleLooks } from "./idle-looks.ts";
 import type { WorkSettings } from "./work-options.ts";
@@ -33,10 +35,10 @@ import type { WorkSettings } from "./work-options.ts";
 const CROWDED_MS = 10;
 /** A worker that is this late in the order of a lot waits so long; further back twice as long each. */
 const FIRST_IN_RESERVE_MS = 30;
-/** And nobody longer than this: those before it may be full, and what finishes may be of other queues. */
+/** These no longer than this: those before them may be full, and what finishes may be of other queues. */
 const LONGEST_IN_RESERVE_MS = 1_000;
-/** How long a stop waits for what must still be disowned. */
-const LAST_WORDS_MS = 5_000;
+/** So many; those behind them ask no sooner than an idle worker polls. */
+const MOST_IN_RESERVE = 6;
 
 /** How much may be asked for. */
 export interface Wanted {
@@ -51,6 +53,11 @@ export interface Leased {
   readonly jobs: readonly LeasedJob[];
   readonly worker: string;
   readonly sentAt: number;
+}
+
+interface Share {
+  readonly queue: string;
+  readonly weight: number;
 }
 
 export interface LeaseLoopOptions {
@@ -74,6 +81,7 @@ export class LeaseLoop {
   readonly #options: LeaseLoopOptions;
   /** The last answered request for jobs. */
   readonly lastAnswer: LastAnswer;
+  readonly #doubts: Doubts;
   #phase: "working" | "quiet" | "stopped" = "working";
   #asking: Promise<void> | null = null;
   #askAgain = false;
@@ -85,17 +93,21 @@ export class LeaseLoop {
   #timerAt = Infinity;
   /** Of a wakeup that others answer first. */
   #reserveTimer: Timer | null = null;
+  #reserveAt = 0;
+  /** Then it asks, whatever else it hears. */
   #reserveUntil = 0;
   /** A wakeup was left to others, or there was no room for it: ask when a slot becomes free. */
   #leftToOthers = false;
   #name: string;
   #generation = 0;
-  #disowned: { readonly worker: string; readonly queues: readonly string[] } | null = null;
+  /** Replies, in whole or in part. */
+  #lostInARow = 0;
 
   constructor(options: LeaseLoopOptions) {
     this.#options = options;
     this.#name = options.id;
     this.lastAnswer = new LastAnswer(options.runtime);
+    this.#doubts = new Doubts({ ...options, onFreed: () => this.#soon() });
   }
 
   /** Resolves when the first call was answered, or failed. */
@@ -105,15 +117,14 @@ export class LeaseLoop {
 
   /** Nothing is on its way, and the last look found no more work. */
   get isAsleep(): boolean {
-    return this.#asking === null && this.#timer !== null;
+    return this.#asking === null && this.#timer !== null && this.#doubts.isEmpty;
   }
 
   /** Asks for nothing until it is told to go on. */
   quiet(isQuiet: boolean): void {
     if (this.#phase === "stopped" || (this.#phase === "quiet") === isQuiet) return;
     this.#phase = isQuiet ? "quiet" : "working";
-    // What it must disown it disowns also while it is quiet.
-    if (isQuiet && !this.#disowned) this.#sleep();
+    if (isQuiet) this.#sleep();
     else this.#soon();
   }
 
@@ -127,24 +138,29 @@ export class LeaseLoop {
     this.#sleep();
     this.#options.idleLooks.forget(this.#options.settings.queues.keys());
     await this.#asking;
-    await this.#lastWords();
+    await this.#doubts.close();
   }
 
   wake(wakeup: Wakeup): void {
-    const { settings } = this.#options;
     if (wakeup.finished.length > 0) this.#leaveToOthers();
-    const queue = wakeup.queues.find((name) => settings.queues.has(name));
+    const queue = wakeup.queues.find((name) => this.#mayAsk(name));
     if (queue === undefined) return;
     const waitMs = this.#waitAfter(wakeup, queue);
     if (waitMs === 0) return this.#soon();
     this.#leftToOthers = true;
-    if (this.#reserveTimer !== null) return;
-    this.#reserveUntil = this.#options.runtime.monotonic() + this.#longestInReserveMs();
+    const now = this.#options.runtime.monotonic();
+    const until = now + Math.max(waitMs, this.#longestInReserveMs());
+    if (this.#reserveTimer === null) this.#reserveUntil = until;
+    else if (now + waitMs >= this.#reserveAt) return;
+    else this.#reserveUntil = Math.min(this.#reserveUntil, until);
     this.#askFromReserveIn(waitMs);
   }
 
   #askFromReserveIn(ms: number): void {
-    this.#reserveTimer = this.#options.runtime.timer(ms, () => {
+    const { runtime } = this.#options;
+    this.#reserveTimer?.cancel();
+    this.#reserveAt = runtime.monotonic() + ms;
+    this.#reserveTimer = runtime.timer(ms, () => {
       this.#reserveTimer = null;
       this.#soon();
     });
@@ -170,6 +186,11 @@ export class LeaseLoop {
     });
   }
 
+  /** It takes it, and knows what it has of it. */
+  #mayAsk(queue: string): boolean {
+    return this.#options.settings.queues.has(queue) && !this.#doubts.has(queue);
+  }
+
   #soon(): void {
     if (this.#asking) this.#askAgain = true;
     else void this.#ask();
@@ -179,28 +200,33 @@ export class LeaseLoop {
   async #ask(): Promise<void> {
     if (this.#asking || this.#phase === "stopped") return;
     const wanted = this.#options.wanted();
-    const mayLease = this.#phase === "working" && wanted.limit > 0;
-    this.#leftToOthers = !mayLease;
-    // It takes no slot to say what one does not have.
-    if (!mayLease && !this.#disowned) return;
+    const mayAsk = this.#phase === "working" && wanted.limit > 0;
+    const shares = mayAsk ? this.#shares() : [];
+    this.#leftToOthers = shares.length === 0;
+    if (this.#leftToOthers) return;
     this.#sleep();
     this.#askAgain = false;
     this.#askedForAll = wanted.cappedLimit > 0;
-    this.#asking = this.#askOnce(mayLease ? wanted : null);
+    this.#asking = this.#askOnce(wanted, shares);
     await this.#asking;
   }
 
-  /** `wanted` is null where there is only something to disown. */
-  async #askOnce(wanted: Wanted | null): Promise<void> {
+  /** Nothing of the queues in doubt. */
+  #shares(): Share[] {
+    const { queues } = this.#options.settings;
+    const all = [...queues].map(([queue, weight]) => ({ queue, weight }));
+    return this.#doubts.isEmpty ? all : all.filter(({ queue }) => !this.#doubts.has(queue));
+  }
+
+  async #askOnce(wanted: Wanted, shares: readonly Share[]): Promise<void> {
     const { runtime, logger } = this.#options;
     let waitMs: number;
     this.#askedAt = runtime.monotonic();
     try {
-      if (this.#disowned) await this.#disown();
-      const reply = wanted === null ? null : await this.#lease(wanted);
+      const reply = await this.#lease(wanted, shares);
       this.#failures = 0;
+      if (this.#doubts.isEmpty) this.#lostInARow = 0;
       this.#asking = null;
-      if (reply === null) return this.fill();
       this.lastAnswer.answered();
       waitMs = this.#waitMs(reply);
     } catch (error) {
@@ -209,18 +235,17 @@ export class LeaseLoop {
       waitMs = retryDelayMs(this.#failures, runtime.random());
       if (!isRetryable(error)) logger.error("leasing failed; trying again", { error });
     }
-    if (this.#phase !== "working" && !this.#disowned) return;
+    if (this.#phase !== "working") return;
     if (this.#askAgain && this.#failures === 0) waitMs = 0;
     if (waitMs > 0) this.#askIn(waitMs);
     // At once, and not when what waits has run: while it does, the store finds the next ones.
-    else if (this.#disowned || (this.#options.isBuffered() && this.#options.runsLow()))
-      void this.#ask();
+    else if (this.#options.isBuffered() && this.#options.runsLow()) void this.#ask();
     else this.fill();
   }
 
-  async #lease({ limit, cappedLimit, bytes }: Wanted): Promise<LeaseReply> {
+  async #lease({ limit, cappedLimit, bytes }: Wanted, of: readonly Share[]): Promise<LeaseReply> {
     const { watched, runtime, settings, extensions, logger, accept } = this.#options;
-    const shares = [...settings.queues].map(([queue, weight]) => ({ queue, limit, weight }));
+    const shares = of.map((share) => ({ ...share, limit }));
     const admitted = extensions.hasAdmission ? await extensions.admit(shares) : null;
     const admissible = admitted?.queues ?? shares;
     if (admissible.length === 0) return { jobs: [], nextInMs: admitted?.nextInMs ?? null };
@@ -238,7 +263,8 @@ export class LeaseLoop {
       const count = reply.jobs.length;
       if (count > 0) logger.debug("leased", { event: "lease", worker, count });
       accept({ jobs: reply.jobs, worker, sentAt });
-      if (!admitted) this.#tell(reply, shares);
+      // Of a part of its queues nobody else wants to know.
+      if (!admitted && shares.length === settings.queues.size) this.#tell(reply);
       return admitted ? { ...reply, nextInMs: soonest(reply.nextInMs, admitted.nextInMs) } : reply;
     } catch (error) {
       const isUnsure = !(error instanceof StoreUnavailableError) || error.mayHaveHappened;
@@ -249,37 +275,12 @@ export class LeaseLoop {
     }
   }
 
-  /** What was leased under the old name and is not known here must be disowned before the next call. */
+  /** What was leased under the old name and is not known here is disowned. */
   #rename(queues: readonly string[]): void {
-    this.#disowned = { worker: this.#name, queues };
+    this.#lostInARow += 1;
+    this.#doubts.add(this.#name, queues, this.#lostInARow);
     this.#generation += 1;
     this.#name = `${this.#options.id}.${this.#generation}`;
-  }
-
-  async #disown(): Promise<void> {
-    const { watched, heldUnder, logger } = this.#options;
-    if (!this.#disowned) return;
-    const { worker, queues } = this.#disowned;
-    const count = await watched.store.disown({ worker, queues, except: heldUnder(worker) });
-    this.#disowned = null;
-    if (count > 0) {
-      logger.info(`${count} jobs whose lease was not heard of went back, uncharged`, { worker });
-    }
-  }
-
-  /** What is not disowned now would be charged as crashed once its lease runs out. */
-  async #lastWords(): Promise<void> {
-    const { runtime, logger } = this.#options;
-    const endsAt = runtime.monotonic() + LAST_WORDS_MS;
-    for (let failures = 1; this.#disowned && runtime.monotonic() < endsAt; failures += 1) {
-      try {
-        await this.#disown();
-      } catch (error) {
-        // A stop goes on whatever the store says.
-        if (!isRetryable(error)) return logger.error("disowning failed", { error });
-        await sleep(runtime, retryDelayMs(failures, runtime.random()));
-      }
-    }
   }
 
   #waitMs({ jobs, nextInMs }: LeaseReply): number {
@@ -300,21 +301,17 @@ export class LeaseLoop {
   }
 
   /** What a call finds that may take whatever there is of these, others would find too. */
-  #tell(
-    { jobs, nextInMs, unsure = [] }: LeaseReply,
-    asked: readonly { readonly queue: string }[],
-  ): void {
-    const { idleLooks, runtime } = this.#options;
+  #tell({ jobs, nextInMs, unsure = [] }: LeaseReply): void {
+    const { idleLooks, runtime, settings } = this.#options;
     if (!this.#askedForAll || unsure.length > 0 || jobs.length > 0 || nextInMs === 0) return;
     const nextAt = nextInMs === null ? Infinity : runtime.monotonic() + nextInMs;
-    const queues = asked.map(({ queue }) => queue);
-    idleLooks.foundNothing(queues, { at: this.#askedAt, nextAt });
+    idleLooks.foundNothing(settings.queues.keys(), { at: this.#askedAt, nextAt });
   }
 
   /** How long it may still rest because another one has looked since this one did. */
   #restMs(): number {
     // Nobody else can say what became of its own last call.
-    if (this.#failures > 0 || this.#disowned) return 0;
+    if (this.#failures > 0 || !this.#doubts.isEmpty) return 0;
     const { idleLooks, settings, runtime } = this.#options;
     const look = idleLooks.since(this.#askedAt, settings.queues.keys());
     if (look === null) return 0;
@@ -329,7 +326,9 @@ export class LeaseLoop {
     // One more than there are jobs: the first may be full, or dead.
     const inReserve = fleet.rankOf(id, queue, lot) - added - 1;
     if (inReserve < 0) return 0;
-    return Math.min(FIRST_IN_RESERVE_MS * 2 ** Math.min(inReserve, 10), this.#longestInReserveMs());
+    if (inReserve >= MOST_IN_RESERVE)
+      return LONGEST_POLL_MS * (0.75 + this.#options.runtime.random() / 4);
+    return Math.min(FIRST_IN_RESERVE_MS * 2 ** inReserve, this.#longestInReserveMs());
   }
 
   /** With chance in it, or they would all ask at once. */
@@ -340,7 +339,6 @@ export class LeaseLoop {
   /** Jobs finish elsewhere: most likely the workers that asked first have got what this one is in reserve for. */
   #leaveToOthers(): void {
     if (this.#reserveTimer === null) return;
-    this.#reserveTimer.cancel();
     this.#askFromReserveIn(Math.max(0, this.#reserveUntil - this.#options.runtime.monotonic()));
   }
 

@@ -23,13 +23,12 @@ export interface ReaperOptions {
 export function reaper({ watched, runtime, events, fleet }: ReaperOptions): Chore {
   const usualMs = () => (fleet.processes.length > 2 ? SHARED_REAP_EVERY_MS : REAP_EVERY_MS);
   const everyMs = () => Math.min(usualMs(), fleet.shortestOwnLeaseMs / 5);
-  const hasSeveralServers = () => watched.store.info().hasSeveralServers === true;
   /** When each of several servers had answered: what one of them says is no word on the others. */
   let wholeSince = -Infinity;
   const contactMs = () => {
     const now = runtime.monotonic();
     const lengthMs = watched.contact.lengthMs(now);
-    if (!hasSeveralServers()) return lengthMs;
+    if (!watched.hasSeveralServers) return lengthMs;
     return wholeSince < now - lengthMs ? 0 : now - wholeSince;
   };
   const missingMs = () => fleet.longestLeaseMs - contactMs();
@@ -41,7 +40,7 @@ export function reaper({ watched, runtime, events, fleet }: ReaperOptions): Chor
       if (missingMs() > 0) {
         await watched.store.now();
         // The clock is the word of one server; a reaping of none asks each, as the holders must to renew.
-        if (hasSeveralServers()) {
+        if (watched.hasSeveralServers) {
           await watched.store.reap({ limit: 0 });
           if (contactMs() === 0) wholeSince = runtime.monotonic();
         }

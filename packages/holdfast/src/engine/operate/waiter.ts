@@ -8,6 +8,7 @@ import { BATCH_ITEMS } from "../../core/job.ts";
 import { checkOptions, checkWhole, MAX_DURATION_MS } from "../../core/option-checks.ts";
 import type { JobRef, Store } from "../../core/store.ts";
 import { show } from "../../core/text.ts";
+import { Batchers } from "../produce/batchers.ts";
 import { finishedJob, type FinishedJob } from "./job-view.ts";
 import { longTimer, type Runtime, type Timer } from "../runtime.ts";
 import { isRetryable } from "../retrying.ts";
@@ -21,8 +22,11 @@ interface Waiting {
   readonly failed: (error: unknown) => void;
 }
 
+type Found = Awaited<ReturnType<Store["get"]>>[number];
+
 export interface WaiterOptions {
   readonly store: Store;
+  readonly hasSeveralServers: () => boolean;
   readonly runtime: Runtime;
   /** A job the store does not know yet, and will. */
   readonly isComing: (id: string) => boolean;
@@ -55,19 +59,27 @@ export function checkWait(
 
 export class Waiter {
   readonly #store: Store;
+  readonly #looks: Batchers<JobRef, Found>;
   readonly #runtime: Runtime;
   readonly #isComing: (id: string) => boolean;
   readonly #waiting = new Map<string, Set<Waiting>>();
   #stopListening: (() => void) | null = null;
   #timer: Timer | null = null;
-  /** To be asked for in the next call. */
-  readonly #wanted = new Set<string>();
-  #isLooking = false;
+  /** By id, while it is asked for: is it to be asked for again? */
+  readonly #asked = new Map<string, boolean>();
 
   constructor(options: WaiterOptions) {
     this.#store = options.store;
     this.#runtime = options.runtime;
     this.#isComing = options.isComing;
+    this.#looks = new Batchers({
+      hasSeveralServers: options.hasSeveralServers,
+      queueOf: ({ queue = "" }) => queue,
+      run: (refs) => options.store.get(refs),
+      // After what else is asked for in this turn.
+      defer: (callback) => queueMicrotask(callback),
+      ...{ maxItems: BATCH_ITEMS, maxBytes: Infinity, bytesOf: () => 0, isolate: () => false },
+    });
   }
 
   waitFor(ref: JobRef, options: { readonly timeoutMs: number | null }): Promise<FinishedJob> {
@@ -111,6 +123,7 @@ export class Waiter {
     else this.#waiting.set(waiting.ref.id, new Set([waiting]));
     this.#stopListening ??= this.#store.onWakeup(({ finished }) => this.#lookAt(finished));
     this.#lookAt([waiting.ref.id]);
+    this.#lookLater();
   }
 
   #remove(waiting: Waiting): void {
@@ -124,50 +137,38 @@ export class Waiter {
     this.#timer = null;
   }
 
+  /** It may have changed since it was asked for. */
   #lookAt(ids: Iterable<string>): void {
-    for (const id of ids) if (this.#waiting.has(id)) this.#wanted.add(id);
-    if (this.#wanted.size > 0 && !this.#isLooking) void this.#look();
+    for (const id of ids) {
+      if (this.#asked.has(id)) this.#asked.set(id, true);
+      else this.#ask(id);
+    }
   }
 
-  async #look(): Promise<void> {
-    this.#isLooking = true;
-    // After what else is asked for in this turn.
-    await Promise.resolve();
-    while (this.#wanted.size > 0) {
-      const batch = this.#takeWanted();
-      if (batch.length > 0) await this.#lookOnce(batch);
-    }
-    this.#isLooking = false;
-    if (this.#waiting.size === 0 || this.#timer) return;
+  #lookLater(): void {
     const everyMs = LOOK_EVERY_MS * Math.ceil(this.#waiting.size / BATCH_ITEMS);
-    this.#timer = this.#runtime.timer(everyMs, () => {
+    this.#timer ??= this.#runtime.timer(everyMs, () => {
       this.#timer = null;
-      this.#lookAt(this.#waiting.keys());
+      for (const id of this.#waiting.keys()) if (!this.#asked.has(id)) this.#ask(id);
+      this.#lookLater();
     });
   }
 
-  #takeWanted(): JobRef[] {
-    const batch: JobRef[] = [];
-    for (const id of this.#wanted) {
-      this.#wanted.delete(id);
-      const [first] = this.#waiting.get(id) ?? [];
-      if (first) batch.push(first.ref);
-      if (batch.length === BATCH_ITEMS) break;
-    }
-    return batch;
-  }
-
-  async #lookOnce(batch: readonly JobRef[]): Promise<void> {
-    try {
-      const found = await this.#store.get(batch);
-      batch.forEach((ref, at) => this.#tell(ref.id, found[at] ?? null));
-    } catch (error) {
+  #ask(id: string): void {
+    const [first] = this.#waiting.get(id) ?? [];
+    if (!first) return;
+    this.#asked.set(id, false);
+    this.#looks.push(first.ref, (error, found) => {
+      const isChanged = this.#asked.get(id);
+      this.#asked.delete(id);
+      if (error === null) this.#tell(id, found ?? null);
       // A store that is away for a while does not end the wait; the timeout does.
-      if (!isRetryable(error)) batch.forEach(({ id }) => this.#fail(id, error));
-    }
+      else if (!isRetryable(error)) this.#fail(id, error);
+      if (isChanged) this.#ask(id);
+    });
   }
 
-  #tell(id: string, found: Awaited<ReturnType<Store["get"]>>[number]): void {
+  #tell(id: string, found: Found): void {
     if (found === null) {
       if (this.#isComing(id)) return;
       this.#fail(id, jobNotFound(id));

@@ -29,6 +29,7 @@ import {
 import type { InsertResult, JobRef, Store } from "../../core/store.ts";
 import { checkObject } from "../../core/option-checks.ts";
 import { Batcher } from "./batcher.ts";
+import { Batchers } from "./batchers.ts";
 import type { Events } from "../events.ts";
 import type { Extensions } from "../extensions.ts";
 import type { ComposedJob, Composer } from "./compose-job.ts";
@@ -72,6 +73,7 @@ export type Insert = (jobs: readonly NewJob[]) => Promise<InsertResult[]>;
 
 export interface ProducerOptions {
   readonly store: Store;
+  readonly hasSeveralServers: () => boolean;
   readonly runtime: Runtime;
   readonly composer: Composer;
   /** Resolves once the store is open. */
@@ -87,12 +89,14 @@ type Taken = InsertResult | { readonly outcome: "spooled"; readonly id: string }
 
 export class Producer {
   readonly #options: ProducerOptions;
-  readonly #inserts: Batcher<NewJob, Taken>;
+  readonly #inserts: Batchers<NewJob, Taken>;
 
   constructor(options: ProducerOptions) {
     this.#options = options;
-    this.#inserts = new Batcher({
+    this.#inserts = new Batchers({
       ...batchesOf(options),
+      hasSeveralServers: options.hasSeveralServers,
+      queueOf: ({ queue }) => queue,
       run: (jobs, isRepeated) => this.#insert(jobs, isRepeated),
       atOnce: options.store.insertsAtOnce,
       isolate: (error) => !isRetryable(error),

@@ -10,7 +10,8 @@ import { StoreUnavailableError } from "../../core/errors.ts";
 import { jobLength } from "../../core/job-length.ts";
 import { BATCH_BYTES } from "../../core/job.ts";
 import type { Settlement, SettleResult } from "../../core/store.ts";
-import { Batcher, type Done } from "../produce/batcher.ts";
+import type { Done } from "../produce/batcher.ts";
+import { Batchers } from "../produce/batchers.ts";
 import type { Logger } from "../logger.ts";
 import { sleep, type Runtime } from "../runtime.ts";
 import { isRetryable, retryDelayMs } from "../retrying.ts";
@@ -25,7 +26,7 @@ export class Settler {
   readonly #watched: WatchedStore;
   readonly #runtime: Runtime;
   readonly #logger: Logger;
-  readonly #batcher: Batcher<Settlement, SettleResult>;
+  readonly #batchers: Batchers<Settlement, SettleResult>;
   readonly #onAnswered: () => void;
   readonly #onOutbox: () => void;
   readonly #busy = new Set<Settlement>();
@@ -45,7 +46,9 @@ export class Settler {
     this.#watched = options.watched;
     this.#runtime = options.runtime;
     this.#logger = options.logger;
-    this.#batcher = new Batcher({
+    this.#batchers = new Batchers({
+      hasSeveralServers: () => options.watched.hasSeveralServers,
+      queueOf: ({ queue }) => queue,
       run: (settlements) => this.#settle(settlements),
       defer: (callback) => options.runtime.defer(callback),
       maxItems: options.watched.batchItems,
@@ -60,7 +63,7 @@ export class Settler {
   }
 
   #push(settlement: Settlement, done: Done<SettleResult>, refusals: number): void {
-    this.#batcher.push(settlement, (error, result) => {
+    this.#batchers.push(settlement, (error, result) => {
       if (error !== null || result !== "busy") done(error, result);
       else void this.#pushLater(settlement, done, refusals + 1);
     });
@@ -83,16 +86,16 @@ export class Settler {
 
   /** Outcomes the store does not have yet. */
   get size(): number {
-    return this.#batcher.size + this.#busy.size;
+    return this.#batchers.size + this.#busy.size;
   }
 
   get isIdle(): boolean {
-    return this.#batcher.isIdle && this.#busy.size === 0;
+    return this.#batchers.isIdle && this.#busy.size === 0;
   }
 
   async idle(): Promise<void> {
     while (!this.isIdle) {
-      await this.#batcher.idle();
+      await this.#batchers.idle();
       if (this.#busy.size > 0) await sleep(this.#runtime, IDLE_LOOK_MS);
     }
   }

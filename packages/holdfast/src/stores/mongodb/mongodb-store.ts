@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { ClosedError, InvalidOptionError, StoreUnavailableError } from "../../core/errors.ts";
 import { checkOptions } from "../../core/option-checks.ts";
 import type { Store, StoreInfo } from "../../core/store.ts";
+import { mostReady } from "../shared/most-ready.ts";
 import { Wakeups } from "../shared/wakeups.ts";
 import { withDeadline } from "../shared/with-deadline.ts";
 import { adopt } from "./adopt.ts";
@@ -136,14 +137,13 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
   /** Hints go out afterwards, and nobody waits for them. */
   function tell(db: Database, { queues, added, finished, roomIn, broken }: Told): void {
     if (broken.size > 0) db.options.clearing.begin(unpackWholly(db, broken));
-    if (queues.size > 0 || finished.length > 0) {
-      wakeups.done(queues, finished, added > 0 ? added : undefined);
-    }
+    const most = added > 0 ? added : undefined;
+    if (queues.size > 0 || finished.length > 0) wakeups.done(queues, finished, most);
     const others = [...roomIn].filter((queue) => !queues.has(queue));
     if (others.length === 0) return;
     caps.cappedAmong(db, others).then(
       (capped) => {
-        if (capped.length > 0) wakeups.done(capped, []);
+        if (capped.length > 0) wakeups.done(capped, [], most);
       },
       () => {},
     );
@@ -186,7 +186,11 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
       return reply.catch((error: unknown) => known.replyDespite(error));
     },
     renew: (renewals, leaseMs) => some(renewals, (db) => renew(db, renewals, leaseMs)),
-    settle: (settlements) => some(settlements, (db, told) => settle(db, settlements, told)),
+    settle: (settlements) =>
+      some(settlements, (db, told) => {
+        told.added = mostReady(settlements) ?? 0;
+        return settle(db, settlements, told);
+      }),
     reap: (request) => call((db, told) => reap(db, request, told)),
     disown: (request) => call((db, told) => disown(db, request, told)),
 

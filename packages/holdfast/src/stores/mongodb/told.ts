@@ -2,7 +2,7 @@
 export class Told {
   /** There may be ready jobs in these. */
   readonly queues = new Set<string>();
-  /** How many jobs inserts have made ready; NaN: something else did, too. */
+  /** So many jobs became ready at most; 0 or NaN: any number. */
   added = 0;
   readonly finished: string[] = [];
   /** Leases of these have ended: where there are caps, somebody may wait for the room. */

@@ -11,6 +11,7 @@ import { checkOptions } from "../../core/option-checks.ts";
 import { checkQueueViews, type QueueViews } from "../../core/queue-views.ts";
 import type { Settlement, SettleResult, Store, StoreInfo } from "../../core/store.ts";
 import { heardBy } from "../shared/wakeup-message.ts";
+import { mostReady } from "../shared/most-ready.ts";
 import { Wakeups } from "../shared/wakeups.ts";
 import { adopt } from "./adopt.ts";
 import type { OperateOptions, Operated } from "./change-each.ts";
@@ -174,13 +175,17 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     );
   }
 
-  async function write<T>(work: (tx: Transaction, life: Life) => Promise<T>): Promise<T> {
+  async function write<T>(
+    work: (tx: Transaction, life: Life) => Promise<T>,
+    added?: number,
+  ): Promise<T> {
     const now = openLife();
     const { answer, tx } = await now.db.transaction(async (inner) => ({
       answer: await work(inner, now),
       tx: inner,
     }));
-    owe(now.queues, tx);
+    const { woken, finished } = tx;
+    owe(now.queues, { woken, finished, added });
     return answer;
   }
 
@@ -195,13 +200,14 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     const { db, queues } = openLife();
     const how = { clock, remembersMs, isLate: false };
     const plain = await settlePlainly(db, settlements, how);
-    owe(queues, { woken: plain.woken, finished: plain.settled });
     const { rest } = plain;
+    const added = mostReady(settlements);
+    owe(queues, { woken: plain.woken, finished: plain.settled, added });
     if (rest.length === 0) return plain.resultsWith([]);
     const spawned = rest.flatMap(({ spawn = [] }) => spawn.map(({ queue }) => queue));
     const numbers = await queues.findOrAdd(spawned);
     const settleSome = async (some: readonly Settlement[]): Promise<SettleResult[]> =>
-      write((tx) => settle(tx, some, { clock, queues: numbers }));
+      write((tx) => settle(tx, some, { clock, queues: numbers }), mostReady(some));
     return plain.resultsWith(await settleApart(rest, settleSome));
   }
 
@@ -355,8 +361,8 @@ interface Owed {
   /** Queues that may have ready jobs, by number. */
   readonly woken: Iterable<number>;
   readonly finished?: readonly string[];
-  /** How many jobs became ready, if inserts alone made them so. Absent: any number. */
-  readonly added?: number;
+  /** So many jobs became ready at most. Absent: any number. */
+  readonly added?: number | undefined;
 }
 
 /** What exists only while the store is open. */

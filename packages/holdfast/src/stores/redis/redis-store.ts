@@ -8,6 +8,7 @@ import { ClosedError, InvalidOptionError } from "../../core/errors.ts";
 import { checkOptions } from "../../core/option-checks.ts";
 import type { Store } from "../../core/store.ts";
 import { heardBy, messageOf } from "../shared/wakeup-message.ts";
+import { mostReady } from "../shared/most-ready.ts";
 import { Wakeups } from "../shared/wakeups.ts";
 import { adopt } from "./adopt.ts";
 import { BATCH_ITEMS } from "./batch-items.ts";
@@ -194,9 +195,10 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
       return renewals.length === 0 ? [] : renew(server, renewals, leaseMs);
     },
     settle: async (settlements) =>
-      write(async (how) =>
-        settlements.length === 0 ? [] : settle({ ...how, remembersMs }, settlements),
-      ),
+      write(async (how) => {
+        how.touched.added = mostReady(settlements);
+        return settlements.length === 0 ? [] : settle({ ...how, remembersMs }, settlements);
+      }),
     reap: async (request) => write((how, { reaps }) => reaps.reap(how, request)),
     disown: async (request) => write((how) => disown(how, request)),
 

@@ -6,7 +6,7 @@ export class Touched {
   /** Somebody went away hungry from these, and there may be work now. */
   readonly woken = new Set<string>();
   readonly finished: string[] = [];
-  /** So many jobs were inserted, and nothing else has made any ready. */
+  /** So many jobs became ready at most. */
   added: number | undefined;
   /** Who waits for these in this process was told when the jobs were sent. */
   expected: ReadonlySet<string> | undefined;

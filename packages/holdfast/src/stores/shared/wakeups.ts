@@ -65,7 +65,7 @@ export class Wakeups {
   }
 
   /**
-   * After something was done by this process. `added`: so many jobs were inserted, and that was all. `expected`:
+   * After something was done by this process. `added`: so many jobs became ready at most. `expected`:
    * of these queues our own listeners were told when the work was sent, and have asked behind it. To tell them
    * again would make them ask again for nothing, and the next job would wait for that answer.
    */
@@ -130,7 +130,7 @@ export class Wakeups {
 class Hints {
   readonly #queues = new Set<string>();
   #finished: string[] = [];
-  /** How many jobs were inserted; NaN once something else may have made jobs ready. */
+  /** So many jobs became ready at most; NaN: any number. */
   #added = 0;
 
   get isEmpty(): boolean {
