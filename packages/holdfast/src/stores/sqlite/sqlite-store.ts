@@ -313,7 +313,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     async lines(queue, page) {
       // A line may exist only once its due jobs are moved into it.
       await writeIf((db, at) => queuesWithDue(db, at).includes(queue), {
-        ...{ size: MOVE_DUE_AT_MOST, otherwise: undefined },
+        ...{ size: MOVE_DUE_AT_MOST, otherwise: 0 },
         work: (tx) => moveDue(tx, tx.queues.findOrAdd(queue), MOVE_DUE_AT_MOST),
       });
       return look((db, at) => lines(db, queue, { page, now: at }));
