@@ -13,6 +13,7 @@ import type { Settlement, SettleResult, Store, StoreInfo } from "../../core/stor
 import { heardBy } from "../shared/wakeup-message.ts";
 import { Wakeups } from "../shared/wakeups.ts";
 import { adopt } from "./adopt.ts";
+import { awaitLeases, setsCap } from "./await-leases.ts";
 import type { OperateOptions, Operated } from "./change-each.ts";
 import { Clock, clockUs, msOf } from "./clock.ts";
 import { countDead } from "./count-dead.ts";
@@ -294,10 +295,11 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       await write((tx) => hold(tx, changes, numbers));
     },
     async limit(changes) {
-      const { queues } = openLife();
+      const { db, queues } = openLife();
       if (changes.length === 0) return;
       const numbers = await queues.findOrAdd(changes.map(({ queue }) => queue));
       await write((tx) => limit(tx, changes, numbers));
+      if (changes.some(setsCap)) await db.during(awaitLeases(db));
     },
     lines: async (queue, page) => lines(openLife(), queue, page),
 
