@@ -51,7 +51,7 @@ export const MIGRATIONS: readonly string[] = [
 export const SERVES_FROM = 5;
 
 /** Raised whenever the text of a function changes. */
-export const FUNCTIONS_REVISION = 9;
+export const FUNCTIONS_REVISION = 10;
 
 export const FUNCTIONS = [
   CLOCK_FUNCTION,
