@@ -37,7 +37,7 @@ import {
 import { notifyPayloads } from "./notify-payloads.ts";
 import { cancel, remove, reschedule, revive } from "./operate.ts";
 import { clearOutbox, readOutbox } from "./outbox.ts";
-import { prune, type PruneTurn } from "./prune.ts";
+import { prune, PruneTurn } from "./prune.ts";
 import { QueueBook } from "./queue-book.ts";
 import { reap } from "./reap.ts";
 import { showQueueViews } from "./queue-views.ts";
@@ -126,7 +126,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       queues,
       leases: new Leases(),
       upkeep: new Upkeep(db),
-      pruneTurn: { after: 0 },
+      pruneTurn: new PruneTurn(),
     };
     wasOpen = true;
     wakeups.open(async (wakeup) => {
