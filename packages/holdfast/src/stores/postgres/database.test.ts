@@ -2,11 +2,13 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { FaultProxy } from "../../../../../test/servers/fault-proxy.ts";
 import { startPgbouncer } from "../../../../../test/servers/pgbouncer.ts";
+import { postgresDatabase } from "../../../../../test/servers/postgres-database.ts";
 import { postgresSchema, type PostgresSchema } from "../../../../../test/servers/postgres-place.ts";
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { Clock } from "./clock.ts";
 import { Database } from "./database.ts";
-import { postgresSchemaSql } from "./index.ts";
+import { newJob } from "../../testing/conformance/new-job.ts";
+import { postgresSchemaSql, postgresStore } from "./index.ts";
 import { SchemaName } from "./schema-name.ts";
 
 let place: PostgresSchema;
@@ -177,6 +179,25 @@ describe("the way to the database", () => {
     await blockers[0]?.query("ROLLBACK");
     expect(await call).toEqual([]);
     await pools.pop()?.end();
+  });
+
+  it("uses no connection again that takes no writes: the next one may lead to the primary", async () => {
+    const own = await postgresDatabase();
+    const pool = new pg.Pool({ connectionString: own.url, max: 1 });
+    const name = new URL(own.url).pathname.slice(1);
+    const readOnly = (is: "on" | "off") =>
+      place.pool.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = ${is}`);
+    const store = postgresStore({ pool });
+    await store.open();
+    await pool.query(`SELECT pg_terminate_backend(pg_backend_pid())`).catch(() => {});
+    await readOnly("on");
+    const insert = (): Promise<unknown> => store.insert([newJob()]);
+    expect((await failure(insert())).message).toContain("read-only");
+    await readOnly("off");
+    await insert();
+    await store.close();
+    await pool.end();
+    await own.drop();
   });
 
   it("tries again when two transactions wait for each other", async () => {

@@ -11,7 +11,13 @@ import { StoreUnavailableError } from "../../core/errors.ts";
 import type { Clock } from "./clock.ts";
 import { AS_TEXT, destroyClient, type ClientLike, type PoolLike } from "./pool-like.ts";
 import type { PooledClientLike, QueryLike, ResultLike } from "./pool-like.ts";
-import { breaksConnection, isConnectTimeout, isTransient, storeError } from "./postgres-error.ts";
+import {
+  breaksConnection,
+  isConnectTimeout,
+  isReadOnly,
+  isTransient,
+  storeError,
+} from "./postgres-error.ts";
 import type { SchemaName } from "./schema-name.ts";
 import { Transaction } from "./transaction.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -198,7 +204,7 @@ export class Database {
       this.#lastAnswers.set(client, performance.now());
       return answer;
     } catch (error) {
-      isBroken ||= breaksConnection(error);
+      isBroken ||= breaksConnection(error) || isReadOnly(error);
       throw error;
     } finally {
       watch.stop();
