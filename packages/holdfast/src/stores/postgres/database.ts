@@ -94,11 +94,22 @@ export class Database {
   readonly #inFlight = new Set<Promise<unknown>>();
   readonly #watchdog: Watchdog;
   #brokeAt = -Infinity;
+  #losses = 0;
 
   constructor(options: DatabaseOptions) {
     this.options = options;
     // Behind a pooler that changes connections, nobody knows which backend is whose.
     this.#watchdog = new Watchdog(options.pool, { canLook: options.prepares });
+  }
+
+  /** How many connections were lost so far: behind the next one may be another server. */
+  get losses(): number {
+    return this.#losses;
+  }
+
+  /** One that nobody used was lost. */
+  lostIdle(): void {
+    this.#losses++;
   }
 
   /** One statement, which is one transaction. */
@@ -216,6 +227,7 @@ export class Database {
 
   #break(client: PooledClientLike): void {
     this.#brokeAt = performance.now();
+    this.#losses++;
     destroyClient(client);
   }
 

@@ -74,14 +74,15 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   const pool = "pool" in place ? place.pool : await openPool(place.url);
   // A connection that breaks must not end the process: not while it is idle, and not in the very moment
   // it comes about, when the pool has let go of it and we have not got it yet.
+  const db = new Database({ ...settings, pool });
   const ignore = (): void => {};
   const hear = (client: ClientLike): void => void client.on?.("error", ignore);
-  pool.on?.("error", ignore);
+  const lost = (): void => db.lostIdle();
+  pool.on?.("error", lost);
   pool.on?.("connect", hear);
-  const db = new Database({ ...settings, pool });
   const release = async (): Promise<void> => {
     if ("pool" in place) {
-      pool.removeListener?.("error", ignore);
+      pool.removeListener?.("error", lost);
       pool.removeListener?.("connect", hear);
     }
     // Our own keeps its listeners: a connection may still break while it says farewell.
