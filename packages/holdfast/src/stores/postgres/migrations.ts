@@ -86,12 +86,21 @@ interface Versions {
 
 const NOTHING_YET: Versions = { tables: null, functions: 0, servesFrom: null };
 
+/**
+ * A step waits for every transaction that has used its tables, and whoever comes after waits behind it: so
+ * a transaction that a program keeps open would stop the whole fleet. A step waits for so long only; then
+ * all of them fail, and the caller tries again when the others have come through.
+ */
+const LONGEST_WAIT_MS = 1_000;
+
 export async function migrate(session: Session, schema: SchemaName): Promise<void> {
   if (isUpToDate(await versionsOf(session, schema))) return;
-  await session.script("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+  await session.script(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+    SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0`);
   try {
     const lock = `hashtextextended('holdfast:${schema.name}', 0)`;
     await session.script(`SELECT pg_advisory_xact_lock(${lock})`);
+    await session.script(`SET LOCAL lock_timeout = ${LONGEST_WAIT_MS}`);
     // Somebody else may have done it while we waited.
     const versions = await versionsOf(session, schema);
     if (!isUpToDate(versions)) await session.script(stepsFrom(versions, schema));

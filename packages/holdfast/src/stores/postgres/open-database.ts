@@ -2,6 +2,7 @@
  * From a URL (or the caller's own pool) to a database with our schema in it. Whatever is wrong with
  * the place becomes one error that says what to do.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   HoldfastError,
   InvalidOptionError,
@@ -13,7 +14,7 @@ import type { Clock } from "./clock.ts";
 import { Database, type Session } from "./database.ts";
 import { migrate } from "./migrations.ts";
 import { isPoolLike, type ClientLike, type PoolLike } from "./pool-like.ts";
-import { codeOf } from "./postgres-error.ts";
+import { codeOf, isLockTimeout } from "./postgres-error.ts";
 import { number, text } from "./row-values.ts";
 import type { SchemaName } from "./schema-name.ts";
 import { showViewsIn } from "./views.ts";
@@ -25,6 +26,7 @@ const CONNECT_MS = 2_000;
 const IDLE_MS = 60_000;
 /** Migrations may take their time. */
 const MIGRATE_DEADLINE_MS = 300_000;
+const TRY_AGAIN_MS = 2_000;
 
 export type PostgresPlace =
   /** The caller's own pool; it stays open when the store is closed. */
@@ -89,7 +91,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     else await pool.end();
   };
   try {
-    const facts = await db.session((session) => setUp(session, options), MIGRATE_DEADLINE_MS);
+    const facts = await setUpPatiently(db, options);
     return { db, pool, facts, release };
   } catch (error) {
     await release().catch(() => {});
@@ -125,6 +127,23 @@ export async function loadPg(): Promise<PgModule> {
       "the PostgreSQL store needs the package pg: run npm install pg, or give it a pool",
       { cause: error },
     );
+  }
+}
+
+/** Again where others had a lock that a migration needs, until its time is up. */
+async function setUpPatiently(db: Database, options: OpenOptions): Promise<ServerFacts> {
+  const giveUpAt = performance.now() + MIGRATE_DEADLINE_MS;
+  for (;;) {
+    try {
+      return await db.session(
+        (session) => setUp(session, options),
+        Math.max(0, giveUpAt - performance.now()),
+      );
+    } catch (error) {
+      const isBlocked = error instanceof StoreUnavailableError && isLockTimeout(error.cause);
+      if (!isBlocked || performance.now() >= giveUpAt) throw error;
+      await sleep(TRY_AGAIN_MS * (0.5 + Math.random()));
+    }
   }
 }
 
