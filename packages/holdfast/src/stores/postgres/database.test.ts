@@ -200,6 +200,13 @@ describe("the way to the database", () => {
     await own.drop();
   });
 
+  it("says so if the pool gave no connection", async () => {
+    const db = database({ deadlineMs: 200, max: 1 });
+    const taken = await db.options.pool.connect();
+    expect((await failure(db.rows(COUNT))).message).toContain("none of the pool was free");
+    taken.release();
+  });
+
   it("tries again when two transactions wait for each other", async () => {
     const db = database();
     await place.pool.query(`INSERT INTO "${place.schema}".thing VALUES (1, 0), (2, 0)`);

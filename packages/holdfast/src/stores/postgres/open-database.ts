@@ -14,7 +14,7 @@ import type { Clock } from "./clock.ts";
 import { Database, type Session } from "./database.ts";
 import { migrate } from "./migrations.ts";
 import { isPoolLike, type ClientLike, type PoolLike } from "./pool-like.ts";
-import { codeOf, isLockTimeout } from "./postgres-error.ts";
+import { codeOf, isLockTimeout, isServersWord } from "./postgres-error.ts";
 import { number, text } from "./row-values.ts";
 import type { SchemaName } from "./schema-name.ts";
 import { showViewsIn } from "./views.ts";
@@ -230,7 +230,7 @@ function awayOrWrong(error: StoreUnavailableError, place: PostgresPlace): Holdfa
     const message = `${at} does not let this user in: check user, password and pg_hba.conf (${said})`;
     return new StoreOpenError(message, { cause: error.cause });
   }
-  if (!isOurs || error.cause === undefined) return error;
+  if (!isOurs || error.cause === undefined || isServersWord(error.cause)) return error;
   return new StoreUnavailableError(
     `${at} cannot be reached (${said}): is it running there? ${error.message}`,
     error,
@@ -240,7 +240,7 @@ function awayOrWrong(error: StoreUnavailableError, place: PostgresPlace): Holdfa
 function adviceFor(error: unknown, { name }: SchemaName): string | null {
   switch (codeOf(error)) {
     case "42501":
-      return `this user may not set up the schema "${name}": grant it CREATE on the database, or run the SQL of postgresSchemaSql() as a role that may`;
+      return `this user may not set up or upgrade the schema "${name}": grant it CREATE on the database, or let a role that may run the SQL of postgresSchemaSql() for a new schema, and holdfast migrate up for one that is there`;
     case "42P07":
     case "42710":
       return `the schema "${name}" holds tables that are not Holdfast's: give Holdfast a schema of its own`;
