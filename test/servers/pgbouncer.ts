@@ -1,5 +1,6 @@
 /**
- * A pgbouncer in transaction mode in front of a PostgreSQL server, by the first way that works:
+ * A pgbouncer, in transaction mode unless told otherwise, in front of a PostgreSQL server, by the first way that
+ * works:
  *
  * 1. A `pgbouncer` on this machine.
  * 2. On Debian, for root: `apt-get install pgbouncer`.
@@ -22,14 +23,17 @@ const READY = "process up";
 const START_DEADLINE_MS = 20_000;
 const STOP_DEADLINE_MS = 5_000;
 
-export async function startPgbouncer(serverUrl: string): Promise<TestServer> {
+export async function startPgbouncer(
+  serverUrl: string,
+  mode: "transaction" | "session" = "transaction",
+): Promise<TestServer> {
   const binary = await pgbouncerBinary();
   const user = unprivilegedUser();
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), "holdfast-pgbouncer-"));
   try {
     const file = join(folder, "pgbouncer.ini");
-    await writeFile(file, settingsFor(new URL(serverUrl), port));
+    await writeFile(file, settingsFor(new URL(serverUrl), port, mode));
     if (user !== null) {
       for (const path of [folder, file]) await chown(path, user.uid, user.gid);
     }
@@ -58,7 +62,7 @@ export async function startPgbouncer(serverUrl: string): Promise<TestServer> {
   }
 }
 
-function settingsFor(server: URL, port: number): string {
+function settingsFor(server: URL, port: number, mode: string): string {
   const password = decodeURIComponent(server.password);
   const target = [
     `host=${server.hostname}`,
@@ -75,7 +79,7 @@ function settingsFor(server: URL, port: number): string {
     `listen_port = ${port}`,
     "unix_socket_dir =",
     "auth_type = any",
-    "pool_mode = transaction",
+    `pool_mode = ${mode}`,
     "server_round_robin = 1",
     "default_pool_size = 20",
     "max_client_conn = 200",

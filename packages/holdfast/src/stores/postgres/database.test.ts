@@ -1,11 +1,14 @@
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { FaultProxy } from "../../../../../test/servers/fault-proxy.ts";
+import { startPgbouncer } from "../../../../../test/servers/pgbouncer.ts";
+import { postgresDatabase } from "../../../../../test/servers/postgres-database.ts";
 import { postgresSchema, type PostgresSchema } from "../../../../../test/servers/postgres-place.ts";
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { Clock } from "./clock.ts";
 import { Database } from "./database.ts";
-import { postgresSchemaSql } from "./index.ts";
+import { newJob } from "../../testing/conformance/new-job.ts";
+import { postgresSchemaSql, postgresStore } from "./index.ts";
 import { SchemaName } from "./schema-name.ts";
 
 let place: PostgresSchema;
@@ -153,6 +156,57 @@ describe("the way to the database", () => {
     expect(await db.rows(COUNT)).toEqual([["1"]]);
   });
 
+  it("asks for all slow calls over one connection more", async () => {
+    const db = database({ max: 6 });
+    const clients = counted(db);
+    await block();
+    const calls = Array.from({ length: 6 }, (_, n) => db.rows(ADD, [n]));
+    await clients.looked;
+    await blockers[0]?.query("ROLLBACK");
+    await Promise.all(calls);
+    expect(clients.most).toBe(7);
+  });
+
+  it("waits for a slow call behind a pooler, where a connection names a backend that is none", async () => {
+    const bouncer = await startPgbouncer(place.url, "session");
+    onTestFinished(() => bouncer.stop());
+    const db = database({ url: bouncer.url, max: 2 });
+    const { looked } = counted(db);
+    await block();
+    const call = db.rows(ADD, [1]);
+    call.catch(() => {});
+    await looked;
+    await blockers[0]?.query("ROLLBACK");
+    expect(await call).toEqual([]);
+    await pools.pop()?.end();
+  });
+
+  it("uses no connection again that takes no writes: the next one may lead to the primary", async () => {
+    const own = await postgresDatabase();
+    const pool = new pg.Pool({ connectionString: own.url, max: 1 });
+    const name = new URL(own.url).pathname.slice(1);
+    const readOnly = (is: "on" | "off") =>
+      place.pool.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = ${is}`);
+    const store = postgresStore({ pool });
+    await store.open();
+    await pool.query(`SELECT pg_terminate_backend(pg_backend_pid())`).catch(() => {});
+    await readOnly("on");
+    const insert = (): Promise<unknown> => store.insert([newJob()]);
+    expect((await failure(insert())).message).toContain("read-only");
+    await readOnly("off");
+    await insert();
+    await store.close();
+    await pool.end();
+    await own.drop();
+  });
+
+  it("says so if the pool gave no connection", async () => {
+    const db = database({ deadlineMs: 200, max: 1 });
+    const taken = await db.options.pool.connect();
+    expect((await failure(db.rows(COUNT))).message).toContain("none of the pool was free");
+    taken.release();
+  });
+
   it("tries again when two transactions wait for each other", async () => {
     const db = database();
     await place.pool.query(`INSERT INTO "${place.schema}".thing VALUES (1, 0), (2, 0)`);
@@ -172,6 +226,28 @@ describe("the way to the database", () => {
     expect(await db.rows("SELECT n FROM holdfast.thing ORDER BY id")).toEqual([["2"], ["2"]]);
   });
 });
+
+/** How many connections there were at most, and when one was closed: a look at slow calls is over. */
+function counted(db: Database): { readonly looked: Promise<void>; most: number } {
+  const pool = db.options.pool as pg.Pool & { Client: typeof pg.Client };
+  let onLook = (): void => {};
+  const counts = { looked: new Promise<void>((resolve) => (onLook = resolve)), most: 0 };
+  let open = 0;
+  pool.Client = class extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super(config);
+      counts.most = Math.max(counts.most, ++open);
+    }
+
+    override end(): Promise<void> {
+      open--;
+      // Not before the one who looked has heard the answer.
+      setImmediate(onLook);
+      return super.end();
+    }
+  };
+  return counts;
+}
 
 /** Until somebody waits for the lock. */
 function untilWaiting(): Promise<void> {

@@ -11,7 +11,13 @@ import { StoreUnavailableError } from "../../core/errors.ts";
 import type { Clock } from "./clock.ts";
 import { AS_TEXT, destroyClient, type ClientLike, type PoolLike } from "./pool-like.ts";
 import type { PooledClientLike, QueryLike, ResultLike } from "./pool-like.ts";
-import { breaksConnection, isConnectTimeout, isTransient, storeError } from "./postgres-error.ts";
+import {
+  breaksConnection,
+  isConnectTimeout,
+  isReadOnly,
+  isTransient,
+  storeError,
+} from "./postgres-error.ts";
 import type { SchemaName } from "./schema-name.ts";
 import { Transaction } from "./transaction.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -82,17 +88,34 @@ interface Progress {
   mayHaveHappened: boolean;
 }
 
+interface Deadline {
+  readonly ms: number;
+  /** By `performance.now()`. */
+  readonly at: number;
+}
+
 export class Database {
   readonly options: DatabaseOptions;
   readonly #lastAnswers = new WeakMap<PooledClientLike, number>();
   readonly #inFlight = new Set<Promise<unknown>>();
   readonly #watchdog: Watchdog;
   #brokeAt = -Infinity;
+  #losses = 0;
 
   constructor(options: DatabaseOptions) {
     this.options = options;
     // Behind a pooler that changes connections, nobody knows which backend is whose.
     this.#watchdog = new Watchdog(options.pool, { canLook: options.prepares });
+  }
+
+  /** How many connections were lost so far: behind the next one may be another server. */
+  get losses(): number {
+    return this.#losses;
+  }
+
+  /** One that nobody used was lost. */
+  lostIdle(): void {
+    this.#losses++;
   }
 
   /** One statement, which is one transaction. */
@@ -153,19 +176,20 @@ export class Database {
     work: (session: Session, progress: Progress) => Promise<T>,
     deadlineMs = this.options.deadlineMs,
   ): Promise<T> {
-    return this.during(this.#persistently(work, performance.now() + deadlineMs));
+    const deadline = { ms: deadlineMs, at: performance.now() + deadlineMs };
+    return this.during(this.#persistently(work, deadline));
   }
 
   async #persistently<T>(
     work: (session: Session, progress: Progress) => Promise<T>,
-    deadlineAt: number,
+    deadline: Deadline,
   ): Promise<T> {
     for (let tries = 1; ; tries++) {
       const progress: Progress = { mayHaveHappened: false };
       try {
-        return await this.#once(work, progress, deadlineAt);
+        return await this.#once(work, progress, deadline);
       } catch (error) {
-        const isLate = performance.now() >= deadlineAt;
+        const isLate = performance.now() >= deadline.at;
         if (!isTransient(error) || isLate) throw storeError(error, progress);
         await sleep(Math.random() * Math.min(100, 5 * 2 ** tries));
       }
@@ -175,9 +199,9 @@ export class Database {
   async #once<T>(
     work: (session: Session, progress: Progress) => Promise<T>,
     progress: Progress,
-    deadlineAt: number,
+    deadline: Deadline,
   ): Promise<T> {
-    const client = await this.#client(deadlineAt);
+    const client = await this.#client(deadline.at);
     const ignore = (): void => {};
     // A connection that breaks while nothing is asked of it says so by an event; the next query fails.
     client.on?.("error", ignore);
@@ -192,13 +216,13 @@ export class Database {
       const lost = watch.isDead.then(() => Promise.reject(silent(LOST_ANSWER)));
       const late = (): Error => {
         void this.during(this.#watchdog.cancel(client).catch(() => {}));
-        return silent(this.#noAnswer);
+        return silent(`PostgreSQL did not answer within ${deadline.ms} ms`);
       };
-      const answer = await withDeadline(Promise.race([working, lost]), msUntil(deadlineAt), late);
+      const answer = await withDeadline(Promise.race([working, lost]), msUntil(deadline.at), late);
       this.#lastAnswers.set(client, performance.now());
       return answer;
     } catch (error) {
-      isBroken ||= breaksConnection(error);
+      isBroken ||= breaksConnection(error) || isReadOnly(error);
       throw error;
     } finally {
       watch.stop();
@@ -210,6 +234,7 @@ export class Database {
 
   #break(client: PooledClientLike): void {
     this.#brokeAt = performance.now();
+    this.#losses++;
     destroyClient(client);
   }
 
@@ -224,7 +249,8 @@ export class Database {
           (late) => late.release(),
           () => {},
         );
-        return new StoreUnavailableError(this.#noAnswer, { mayHaveHappened: false });
+        const message = `no connection to PostgreSQL within ${this.options.deadlineMs} ms: none came about, and none of the pool was free. If the server is well, make the pool larger, or give its clients back sooner`;
+        return new StoreUnavailableError(message, { mayHaveHappened: false });
       }).catch((error: unknown) => {
         // The pool gives up on a connection long before we do: the next one may come about.
         if (isConnectTimeout(error)) return null;
@@ -235,10 +261,6 @@ export class Database {
       if (lastAnswer === undefined || lastAnswer > this.#brokeAt) return client;
       destroyClient(client);
     }
-  }
-
-  get #noAnswer(): string {
-    return `PostgreSQL did not answer within ${this.options.deadlineMs} ms`;
   }
 }
 

@@ -22,6 +22,7 @@
  * expensive (see `pick_behind`). Whether it has is told by the blocks it took, not by the time: a busy
  * machine must not change the order of jobs.
  */
+import { LEASES_HERE } from "./await-leases.ts";
 import {
   BYTE_VARIABLES,
   KEEP_WITHIN,
@@ -54,6 +55,8 @@ DECLARE
   v_us bigint := ${CLOCK_US};
   v_now bigint := v_us / 1000;
   v_salt bigint := 'holdfast.leased'::regclass::oid::bigint << 32;
+  -- Before anything is read, and until the end: whoever sets a cap looks for it (\`await-leases.ts\`).
+  v_is_known boolean := ${LEASES_HERE};
   v_count integer := cardinality(p_q);
   v_got integer[];
   v_moved integer[];

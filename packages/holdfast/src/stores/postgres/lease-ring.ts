@@ -1,4 +1,8 @@
 /** What a lease does where lines may be held or full: parts of the function in `lease-function.ts`. */
+import { LONGEST_WAIT_MS, SURE_AFTER_THIS_MS } from "./line-ring.ts";
+
+/** A pass that makes the ring is hurried; a later one goes on with whoever comes about then. */
+const BETWEEN_STEPS_MS = 20;
 
 /** Of the queue `v_queue`, before its lines are walked. A caller that wants nothing writes nothing. */
 export const TEND_RING = `      IF p_limit > 0 THEN
@@ -16,7 +20,11 @@ export const TEND_RING = `      IF p_limit > 0 THEN
           WHERE l.q = p_q[i] AND l.is_shut AND l.held_until <= v_now);
       END IF;
       v_is_behind[i] := v_is_behind[i]
-        OR (v_queue.ring_from IS NOT NULL AND v_queue.ring_wait_ms = 0);`;
+        OR (v_queue.ring_from IS NOT NULL AND v_queue.ring_wait_ms < ${SURE_AFTER_THIS_MS + 1});
+      -- A line may be missing from the ring: the next pass will find it.
+      IF v_queue.ring_wait_ms < ${LONGEST_WAIT_MS} THEN
+        v_next := least(v_next, greatest(v_queue.ring_due_at, v_now + ${BETWEEN_STEPS_MS}));
+      END IF;`;
 
 /**
  * How many jobs each of the lines `v_groups` may give. The locks are taken first: the count is a new

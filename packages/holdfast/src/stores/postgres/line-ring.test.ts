@@ -151,6 +151,76 @@ async function untilTended(): Promise<void> {
   while (await isBehind()) await store.lease(leaseRequest(1, { cappedLimit: 0, leaseMs: 1 }));
 }
 
+describe("a line that a transaction of a caller hides from the ring", () => {
+  let now = Date.UTC(2031, 0, 1);
+  let still: PostgresSchema;
+  let ours: Store;
+  beforeEach(async () => {
+    still = await postgresSchema({ hasStillClock: true });
+    await still.setClock(now);
+    ours = postgresStore({ pool: still.pool, schema: still.schema });
+    await ours.open();
+  });
+  afterEach(async () => {
+    await ours.close();
+    await still.clear();
+    await still.drop();
+  });
+
+  /** Comes back when a lease says so, until there is a job. */
+  async function comeBack(): Promise<string | undefined> {
+    for (let calls = 0; calls < 5; calls++) {
+      const { jobs, nextInMs } = await ours.lease(leaseRequest(1));
+      if (jobs[0] !== undefined) return jobs[0].id;
+      if (nextInMs === null) return undefined;
+      await still.setClock((now += nextInMs));
+    }
+    return undefined;
+  }
+
+  it("is found when a lease says to come back, if its job was inserted before there was a ring", async () => {
+    await insertOne(ours, { group: "a" });
+    const tx = await still.connect();
+    await tx.query("BEGIN");
+    const hidden = newJob({ group: "b" });
+    await ours.within?.(tx).insert([hidden]);
+    await ours.limit([{ queue: QUEUE, group: "a", weight: 2 }]);
+    expect((await takeOne(ours)).group).toBe("a");
+    expect(await take(ours, 1)).toEqual([]);
+    await tx.query("COMMIT");
+    expect(await comeBack()).toBe(hidden.id);
+  });
+
+  it("is found when a lease says to come back, if it was settled before there was a cap", async () => {
+    // It has a ring, which is at rest.
+    await ours.limit([{ queue: QUEUE, group: "z", weight: 2 }]);
+    await insertOne(ours, { group: "a" });
+    const first = await takeOne(ours);
+    expect((await ours.lease(leaseRequest(1))).nextInMs).toBe(null);
+    const next = await insertOne(ours, { group: "a" });
+    const tx = await still.connect();
+    await tx.query("BEGIN");
+    await ours.within?.(tx).settle([settlement(first, succeed())]);
+    await ours.limit([{ queue: QUEUE, group: "a", maxActive: 1 }]);
+    expect(await take(ours, 1)).toEqual([]);
+    await tx.query("COMMIT");
+    expect(await comeBack()).toBe(next.id);
+  });
+
+  it("is looked for no longer once those transactions have ended", async () => {
+    await insertOne(ours, { group: "a" });
+    const tx = await still.connect();
+    await tx.query("BEGIN");
+    await ours.within?.(tx).insert([newJob({ group: "b" })]);
+    await ours.limit([{ queue: QUEUE, group: "a", weight: 2 }]);
+    await takeOne(ours);
+    expect((await ours.lease(leaseRequest(1))).nextInMs).toBeGreaterThan(0);
+    await tx.query("ROLLBACK");
+    expect(await comeBack()).toBe(undefined);
+    expect((await ours.lease(leaseRequest(1))).nextInMs).toBe(null);
+  });
+});
+
 describe("the ring of open lines", () => {
   it("finds jobs that were added without it, as by a program of an older version", async () => {
     await store.limit([{ queue: QUEUE, group: null, maxActivePerGroup: 5 }]);

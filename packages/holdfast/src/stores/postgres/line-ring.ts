@@ -13,9 +13,12 @@
  * an opening transaction adds a second row, which is why there is no unique index. So either the
  * closing lease sees what the other has committed, or the other's row stays.
  *
- * Rows of `ready` that were added without this (before the queue had a ring, by a program of an older
- * version) are found by a pass over all lines: once when the ring is made, and again and again after
- * that, less and less often.
+ * Rows of `ready` that were added without this, before the queue had a ring, are found by a pass over all
+ * lines that makes it. What a transaction adds that was open at that moment is not seen by that pass, and
+ * the transaction does not know of the ring: so a lease says when the next pass is due, until one has
+ * begun after all of those had ended. The same after the first cap, and after another default: a settle
+ * or a lease that began before goes by what was so then. From there on nothing is missing, and a pass
+ * once a minute only makes sure.
  */
 import { FOREVER } from "./clock.ts";
 import { eachOf, PINNED } from "./pinned.ts";
@@ -24,10 +27,14 @@ import { eachOf, PINNED } from "./pinned.ts";
 const MOST_STEPS = 500;
 /** Lines whose holds have ended, opened by one call. */
 const REOPEN_AT_MOST = 200;
-/** Lines that one step of a pass looks at, and the time between two passes. */
+/** Lines that one step of a pass looks at, and the time between two passes while a line may be missing. */
 const LINES_A_STEP = 500;
 const FIRST_WAIT_MS = 2_000;
-const LONGEST_WAIT_MS = 60_000;
+const LONGEST_UNSURE_MS = 10_000;
+/** `ring_wait_ms` of a ring that nothing is missing from. */
+export const LONGEST_WAIT_MS = 60_000;
+/** The same while the pass is under way that makes it so. 0: the one that makes the ring. */
+export const SURE_AFTER_THIS_MS = 1;
 /** Held lines looked at for a ready job. Behind them the end of the last one is answered, which is early. */
 const LOOK_AT_HELD = 100;
 
@@ -119,6 +126,22 @@ BEGIN
     WHERE l.q = p_q AND l.is_shut AND l.held_until <= p_now);
 END $$;
 
+-- Is a transaction at work here that began so long ago? Every insert has locked one of these tables before
+-- it looks whether there is a ring, and every settle and lease before it looks for caps. One whose
+-- beginning we may not see counts.
+CREATE OR REPLACE FUNCTION holdfast.has_elders(p_ms bigint) RETURNS boolean
+LANGUAGE plpgsql
+AS $$
+BEGIN
+  RETURN EXISTS (SELECT FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.relation IN ('holdfast.gone'::regclass, 'holdfast.ready'::regclass,
+        'holdfast.leased'::regclass)
+      AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+      AND l.mode IN ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')
+      AND l.pid IS DISTINCT FROM pg_backend_pid()
+      AND (a.xact_start > clock_timestamp() - p_ms * interval '1 millisecond') IS NOT TRUE);
+END $$;
+
 -- One step of a pass over all lines that have ready jobs: those that are not in the ring and not closed
 -- are added. The first pass after a change (ring_wait_ms = 0) makes the ring.
 CREATE OR REPLACE FUNCTION holdfast.tend_ring(p_q integer, p_now bigint) RETURNS integer
@@ -126,6 +149,7 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
   v_queue record;
+  v_wait bigint;
   v_groups text[];
   v_missing text[];
 BEGIN
@@ -133,6 +157,13 @@ BEGIN
   WHERE x.q = p_q AND x.has_ring AND (x.ring_from IS NOT NULL OR x.ring_due_at <= p_now)
   FOR UPDATE SKIP LOCKED;
   IF NOT FOUND THEN RETURN 0; END IF;
+  v_wait := v_queue.ring_wait_ms;
+  -- A pass begins: the look comes before it.
+  IF coalesce(v_queue.ring_from, '') = '' AND v_wait < ${LONGEST_WAIT_MS}
+    AND NOT holdfast.has_elders(v_wait)
+  THEN
+    v_wait := ${SURE_AFTER_THIS_MS};
+  END IF;
   v_groups := (holdfast.walk_lines(p_q, coalesce(v_queue.ring_from, ''), NULL,
     ${LINES_A_STEP})).groups;
   v_missing := ARRAY(SELECT u.grp FROM unnest(v_groups) AS u (grp)
@@ -145,12 +176,13 @@ BEGIN
     PERFORM holdfast.open_lines(array_fill(p_q, ARRAY[cardinality(v_missing)]), v_missing);
   END IF;
   IF coalesce(cardinality(v_groups), 0) < ${LINES_A_STEP} THEN
-    UPDATE holdfast.queue x SET ring_from = NULL,
-      ring_wait_ms = least(${LONGEST_WAIT_MS}, greatest(${FIRST_WAIT_MS}, 4 * x.ring_wait_ms)),
-      ring_due_at = p_now + least(${LONGEST_WAIT_MS}, greatest(${FIRST_WAIT_MS}, 4 * x.ring_wait_ms))
+    v_wait := CASE WHEN v_wait IN (${SURE_AFTER_THIS_MS}, ${LONGEST_WAIT_MS}) THEN ${LONGEST_WAIT_MS}
+      ELSE least(${LONGEST_UNSURE_MS}, greatest(${FIRST_WAIT_MS}, 4 * v_wait)) END;
+    UPDATE holdfast.queue x SET ring_from = NULL, ring_wait_ms = v_wait, ring_due_at = p_now + v_wait
     WHERE x.q = p_q;
   ELSE
-    UPDATE holdfast.queue x SET ring_from = v_groups[${LINES_A_STEP}] || chr(1) WHERE x.q = p_q;
+    UPDATE holdfast.queue x SET ring_from = v_groups[${LINES_A_STEP}] || chr(1), ring_wait_ms = v_wait
+    WHERE x.q = p_q;
   END IF;
   RETURN 0;
 END $$;

@@ -88,11 +88,18 @@ const NOTE_CAPS_OF_LINES = `
   WHERE o.q = u.q AND o.grp = u.grp AND l.q = u.q AND l.grp = u.grp
     AND o.is_capped <> (l.max_active IS NOT NULL)`;
 const OPEN_LINES = "SELECT holdfast.open_lines($1, $2)";
+/** The first cap: a settle that began before it opens no line again, so the ring is made once more. */
 const NOTE_CAPS = `
-  UPDATE holdfast.queue x SET has_caps = x.max_active IS NOT NULL
-    OR x.max_active_per_group IS NOT NULL
-    OR EXISTS (SELECT 1 FROM holdfast.line l WHERE l.q = x.q AND l.max_active IS NOT NULL)
-  WHERE x.q = ANY ($1)`;
+  UPDATE holdfast.queue x SET has_caps = n.has_caps,
+    ring_from = CASE WHEN n.is_first THEN '' ELSE x.ring_from END,
+    ring_wait_ms = CASE WHEN n.is_first THEN 0 ELSE x.ring_wait_ms END
+  FROM (SELECT c.q, c.has_caps, c.has_caps AND y.has_ring AND NOT y.has_caps AS is_first
+    FROM holdfast.queue y CROSS JOIN LATERAL (SELECT y.q, y.max_active IS NOT NULL
+      OR y.max_active_per_group IS NOT NULL
+      OR EXISTS (SELECT 1 FROM holdfast.line l WHERE l.q = y.q AND l.max_active IS NOT NULL)
+      AS has_caps) c
+    WHERE y.q = ANY ($1)) n
+  WHERE x.q = n.q`;
 const HAVE_READY = `
   SELECT u.q FROM unnest($1::integer[]) AS u (q)
   WHERE (SELECT true FROM holdfast.ready r WHERE r.q = u.q LIMIT 1)`;

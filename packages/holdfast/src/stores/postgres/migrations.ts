@@ -20,11 +20,12 @@ import { LEASE_FUNCTION } from "./lease-function.ts";
 import { RING_FUNCTIONS } from "./line-ring.ts";
 import { PRUNE_FUNCTION } from "./prune-function.ts";
 import { SWAP_FUNCTION } from "./records.ts";
+import { SWEEP_BLOCKS_FUNCTION } from "./queue-blocks.ts";
 import { REAP_FUNCTIONS } from "./reap.ts";
 import { RENEW_FUNCTION } from "./renew-function.ts";
 import { isTrue, number, numberOrNull } from "./row-values.ts";
 import { SchemaName } from "./schema-name.ts";
-import { DISOWNING, LINE_RING, LOOKING, STEADY_CLOCK } from "./schema-additions.ts";
+import { BLOCK_ORDER, DISOWNING, LINE_RING, LOOKING, STEADY_CLOCK } from "./schema-additions.ts";
 import { TABLES, VACUUM_SETTINGS } from "./schema.ts";
 import { SETTLE_FUNCTION } from "./settle-function.ts";
 import { TALLY_FUNCTIONS } from "./tally.ts";
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly string[] = [
   STEADY_CLOCK,
   VIEWS,
   DEAD_COUNTS,
+  BLOCK_ORDER,
 ];
 
 /**
@@ -51,7 +53,7 @@ export const MIGRATIONS: readonly string[] = [
 export const SERVES_FROM = 5;
 
 /** Raised whenever the text of a function changes. */
-export const FUNCTIONS_REVISION = 8;
+export const FUNCTIONS_REVISION = 11;
 
 export const FUNCTIONS = [
   CLOCK_FUNCTION,
@@ -71,6 +73,7 @@ export const FUNCTIONS = [
   COUNT_FUNCTION,
   COUNT_DEAD_FUNCTIONS,
   PRUNE_FUNCTION,
+  SWEEP_BLOCKS_FUNCTION,
 ].join("\n");
 
 interface Versions {
@@ -83,12 +86,21 @@ interface Versions {
 
 const NOTHING_YET: Versions = { tables: null, functions: 0, servesFrom: null };
 
+/**
+ * A step waits for every transaction that has used its tables, and whoever comes after waits behind it: so
+ * a transaction that a program keeps open would stop the whole fleet. A step waits for so long only; then
+ * all of them fail, and the caller tries again when the others have come through.
+ */
+const LONGEST_WAIT_MS = 1_000;
+
 export async function migrate(session: Session, schema: SchemaName): Promise<void> {
   if (isUpToDate(await versionsOf(session, schema))) return;
-  await session.script("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+  await session.script(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+    SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0`);
   try {
     const lock = `hashtextextended('holdfast:${schema.name}', 0)`;
     await session.script(`SELECT pg_advisory_xact_lock(${lock})`);
+    await session.script(`SET LOCAL lock_timeout = ${LONGEST_WAIT_MS}`);
     // Somebody else may have done it while we waited.
     const versions = await versionsOf(session, schema);
     if (!isUpToDate(versions)) await session.script(stepsFrom(versions, schema));

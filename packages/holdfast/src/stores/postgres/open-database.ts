@@ -2,6 +2,7 @@
  * From a URL (or the caller's own pool) to a database with our schema in it. Whatever is wrong with
  * the place becomes one error that says what to do.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   HoldfastError,
   InvalidOptionError,
@@ -13,7 +14,7 @@ import type { Clock } from "./clock.ts";
 import { Database, type Session } from "./database.ts";
 import { migrate } from "./migrations.ts";
 import { isPoolLike, type ClientLike, type PoolLike } from "./pool-like.ts";
-import { codeOf } from "./postgres-error.ts";
+import { codeOf, isLockTimeout, isServersWord } from "./postgres-error.ts";
 import { number, text } from "./row-values.ts";
 import type { SchemaName } from "./schema-name.ts";
 import { showViewsIn } from "./views.ts";
@@ -25,6 +26,7 @@ const CONNECT_MS = 2_000;
 const IDLE_MS = 60_000;
 /** Migrations may take their time. */
 const MIGRATE_DEADLINE_MS = 300_000;
+const TRY_AGAIN_MS = 2_000;
 
 export type PostgresPlace =
   /** The caller's own pool; it stays open when the store is closed. */
@@ -74,21 +76,22 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   const pool = "pool" in place ? place.pool : await openPool(place.url);
   // A connection that breaks must not end the process: not while it is idle, and not in the very moment
   // it comes about, when the pool has let go of it and we have not got it yet.
+  const db = new Database({ ...settings, pool });
   const ignore = (): void => {};
   const hear = (client: ClientLike): void => void client.on?.("error", ignore);
-  pool.on?.("error", ignore);
+  const lost = (): void => db.lostIdle();
+  pool.on?.("error", lost);
   pool.on?.("connect", hear);
-  const db = new Database({ ...settings, pool });
   const release = async (): Promise<void> => {
     if ("pool" in place) {
-      pool.removeListener?.("error", ignore);
+      pool.removeListener?.("error", lost);
       pool.removeListener?.("connect", hear);
     }
     // Our own keeps its listeners: a connection may still break while it says farewell.
     else await pool.end();
   };
   try {
-    const facts = await db.session((session) => setUp(session, options), MIGRATE_DEADLINE_MS);
+    const facts = await setUpPatiently(db, options);
     return { db, pool, facts, release };
   } catch (error) {
     await release().catch(() => {});
@@ -124,6 +127,23 @@ export async function loadPg(): Promise<PgModule> {
       "the PostgreSQL store needs the package pg: run npm install pg, or give it a pool",
       { cause: error },
     );
+  }
+}
+
+/** Again where others had a lock that a migration needs, until its time is up. */
+async function setUpPatiently(db: Database, options: OpenOptions): Promise<ServerFacts> {
+  const giveUpAt = performance.now() + MIGRATE_DEADLINE_MS;
+  for (;;) {
+    try {
+      return await db.session(
+        (session) => setUp(session, options),
+        Math.max(0, giveUpAt - performance.now()),
+      );
+    } catch (error) {
+      const isBlocked = error instanceof StoreUnavailableError && isLockTimeout(error.cause);
+      if (!isBlocked || performance.now() >= giveUpAt) throw error;
+      await sleep(TRY_AGAIN_MS * (0.5 + Math.random()));
+    }
   }
 }
 
@@ -210,7 +230,7 @@ function awayOrWrong(error: StoreUnavailableError, place: PostgresPlace): Holdfa
     const message = `${at} does not let this user in: check user, password and pg_hba.conf (${said})`;
     return new StoreOpenError(message, { cause: error.cause });
   }
-  if (!isOurs || error.cause === undefined) return error;
+  if (!isOurs || error.cause === undefined || isServersWord(error.cause)) return error;
   return new StoreUnavailableError(
     `${at} cannot be reached (${said}): is it running there? ${error.message}`,
     error,
@@ -220,7 +240,7 @@ function awayOrWrong(error: StoreUnavailableError, place: PostgresPlace): Holdfa
 function adviceFor(error: unknown, { name }: SchemaName): string | null {
   switch (codeOf(error)) {
     case "42501":
-      return `this user may not set up the schema "${name}": grant it CREATE on the database, or run the SQL of postgresSchemaSql() as a role that may`;
+      return `this user may not set up or upgrade the schema "${name}": grant it CREATE on the database, or let a role that may run the SQL of postgresSchemaSql() for a new schema, and holdfast migrate up for one that is there`;
     case "42P07":
     case "42710":
       return `the schema "${name}" holds tables that are not Holdfast's: give Holdfast a schema of its own`;

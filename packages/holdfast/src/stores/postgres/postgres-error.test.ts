@@ -30,6 +30,13 @@ describe("an error of PostgreSQL", () => {
     );
   });
 
+  it("of a replica, in any language, says to go to the primary", () => {
+    const refused = failed("0A000", "während der Wiederherstellung nicht möglich");
+    const error = storeError(Object.assign(refused, { routine: "call_bool_check_hook" }), SENT);
+    expect(error).toMatchObject({ message: expect.stringContaining("primary") });
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+  });
+
   it("that says the disk is full is that", () => {
     expect(storeError(failed("53100"), SENT)).toBeInstanceOf(StoreFullError);
   });

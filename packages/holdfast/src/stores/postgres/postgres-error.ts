@@ -10,6 +10,7 @@ const SERIALIZATION_FAILURE = "40001";
 const LOCK_NOT_AVAILABLE = "55P03";
 const DISK_FULL = "53100";
 const READ_ONLY = "25006";
+const NOT_SUPPORTED = "0A000";
 const CANCELLED = "57014";
 
 export function codeOf(error: unknown): string | null {
@@ -22,6 +23,14 @@ export function codeOf(error: unknown): string | null {
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);
   return code === DEADLOCK || code === SERIALIZATION_FAILURE;
+}
+
+/** The server takes no writes: after a failover a connection may lead to a replica, and the next one not. */
+export function isReadOnly(error: unknown): boolean {
+  if (codeOf(error) === READ_ONLY) return true;
+  // What a replica says to BEGIN READ WRITE. Its words may be in any language.
+  const { routine } = Object(error) as { readonly routine?: unknown };
+  return codeOf(error) === NOT_SUPPORTED && routine === "call_bool_check_hook";
 }
 
 export function isLockTimeout(error: unknown): boolean {
@@ -39,12 +48,16 @@ function endsConnection(error: unknown): boolean {
   return code.startsWith("08") || code.startsWith("57P");
 }
 
+/** The server has answered: five characters, not all of them letters. */
+export function isServersWord(error: unknown): boolean {
+  return /^(?=.*[0-9])[0-9A-Z]{5}$/.test(codeOf(error) ?? "");
+}
+
 /** Errors of sockets, of the driver about its connection, and of servers that go away. */
 export function breaksConnection(error: unknown): boolean {
   if (error instanceof HoldfastError) return false;
   const code = codeOf(error);
-  // Five characters, not all of them letters, are the server's own word about one statement.
-  if (code !== null && /^(?=.*[0-9])[0-9A-Z]{5}$/.test(code)) return endsConnection(error);
+  if (isServersWord(error)) return endsConnection(error);
   if (code !== null && /^(E[A-Z_]+|ERR_(SOCKET|STREAM|TLS|SSL)[A-Z_]*)$/.test(code)) return true;
   const message = error instanceof Error ? error.message : "";
   return /connect|timeout|socket|not queryable|terminat|closed|the pool/i.test(message);
@@ -59,16 +72,17 @@ export function storeError(
   if (breaksConnection(error)) {
     return unavailable("the connection to PostgreSQL failed: try again", error, mayHaveHappened);
   }
+  if (isReadOnly(error)) {
+    return unavailable(
+      "PostgreSQL answers read-only: connect to the primary, not to a replica",
+      error,
+    );
+  }
   switch (codeOf(error)) {
     case DISK_FULL:
       return new StoreFullError(
         "PostgreSQL has no disk space left: free some; what was stored before is safe",
         { cause: error },
-      );
-    case READ_ONLY:
-      return unavailable(
-        "PostgreSQL answers read-only: connect to the primary, not to a replica",
-        error,
       );
     case DEADLOCK:
     case SERIALIZATION_FAILURE:

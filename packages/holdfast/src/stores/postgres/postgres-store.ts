@@ -14,6 +14,7 @@ import { heardBy } from "../shared/wakeup-message.ts";
 import { mostReady } from "../shared/most-ready.ts";
 import { Wakeups } from "../shared/wakeups.ts";
 import { adopt } from "./adopt.ts";
+import { awaitLeases, setsCap } from "./await-leases.ts";
 import type { OperateOptions, Operated } from "./change-each.ts";
 import { Clock, clockUs, msOf } from "./clock.ts";
 import { countDead } from "./count-dead.ts";
@@ -37,7 +38,7 @@ import {
 import { notifyPayloads } from "./notify-payloads.ts";
 import { cancel, remove, reschedule, revive } from "./operate.ts";
 import { clearOutbox, readOutbox } from "./outbox.ts";
-import { prune, type PruneTurn } from "./prune.ts";
+import { prune, PruneTurn } from "./prune.ts";
 import { QueueBook } from "./queue-book.ts";
 import { reap } from "./reap.ts";
 import { showQueueViews } from "./queue-views.ts";
@@ -126,7 +127,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       queues,
       leases: new Leases(),
       upkeep: new Upkeep(db),
-      pruneTurn: { after: 0 },
+      pruneTurn: new PruneTurn(),
     };
     wasOpen = true;
     wakeups.open(async (wakeup) => {
@@ -300,10 +301,11 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       await write((tx) => hold(tx, changes, numbers));
     },
     async limit(changes) {
-      const { queues } = openLife();
+      const { db, queues } = openLife();
       if (changes.length === 0) return;
       const numbers = await queues.findOrAdd(changes.map(({ queue }) => queue));
       await write((tx) => limit(tx, changes, numbers));
+      if (changes.some(setsCap)) await db.during(awaitLeases(db));
     },
     lines: async (queue, page) => lines(openLife(), queue, page),
 

@@ -10,7 +10,7 @@ import { FINISHED_STATUSES, type FinishedStatus } from "../../core/job.ts";
 import type { Retention } from "../../core/store.ts";
 import { QUEUE_REMEMBERED_MS } from "../../core/line.ts";
 import type { Database } from "./database.ts";
-import { sweepBlocks } from "./queue-blocks.ts";
+import { BlockSweep } from "./queue-blocks.ts";
 import { FIND_VICTIMS } from "./prune-function.ts";
 import { sweepLines } from "./sweep-lines.ts";
 import { number, numberOrNull, numbers } from "./row-values.ts";
@@ -55,9 +55,11 @@ const SWEEP = [...ENDING, ["hold", "until"] as const, ["disowned", "forget_at"] 
       ORDER BY x.${end} LIMIT ${SWEEP_AT_MOST} FOR UPDATE SKIP LOCKED))`,
 );
 
-/** Behind which queue the next call looks, by its number. Each process goes around by itself. */
-export interface PruneTurn {
-  after: number;
+/** Each process goes around by itself. */
+export class PruneTurn {
+  /** Behind which queue the next call looks, by its number. */
+  after = 0;
+  readonly blocks = new BlockSweep();
 }
 
 export async function prune(
@@ -67,6 +69,7 @@ export async function prune(
 ): Promise<number> {
   const now = await db.transaction(async (tx) => {
     await sweep(tx);
+    await pruneTurn.blocks.sweep(tx);
     return tx.now;
   });
   const seqs = await victimsOf(db, policies, { now, limit, turn: pruneTurn });
@@ -76,12 +79,10 @@ export async function prune(
     for (const row of rows) tx.count(number(row, 1), statusOf(number(row, 4)), -1);
     const gone = rows.map((row) => ({
       seq: number(row, 0),
-      q: number(row, 1),
       settledFence: number(row, 2),
       hasPast: (number(row, 3) & HAS_PAST) !== 0,
     }));
     await bury(tx, gone);
-    await sweepBlocks(tx, gone);
     return rows.length;
   });
 }

@@ -1,6 +1,8 @@
 /**
  * Queues have numbers, which stand in every row instead of their names. A queue exists from its first
- * job or setting on, and for ever, so what was read once is true for the life of the store.
+ * job or setting on, and for ever. So what was read once stays true as long as the server does: one that
+ * takes over from it may not have heard of the newest queues, and give their numbers to others. Then jobs
+ * of one queue would be stored in another. So after a lost connection everything is read again.
  *
  * Adding one is a step of its own, committed before anything else: inside a caller's transaction it
  * would keep everybody else's first job of that queue waiting.
@@ -18,71 +20,84 @@ const ADD = `
   INSERT INTO holdfast.queue (name) SELECT x FROM unnest($1::text[]) AS x ORDER BY x
   ON CONFLICT (name) DO NOTHING`;
 
+/** Whoever asks over connections, and knows how many of them were lost. */
+export interface Source extends Asker {
+  readonly losses: number;
+}
+
 export class QueueBook {
-  readonly #db: Asker;
+  readonly #db: Source;
   readonly #numbers = new Map<string, number>();
   readonly #names = new Map<number, string>();
+  #losses = 0;
 
-  constructor(db: Asker) {
+  constructor(db: Source) {
     this.#db = db;
   }
 
   /** Null: nobody has heard of it. */
   async find(name: string): Promise<number | null> {
-    await this.#learn([name]);
-    return this.#numbers.get(name) ?? null;
+    return (await this.#learn([name])).get(name) ?? null;
   }
 
   /** Those that exist. */
   async findAll(names: Iterable<string>): Promise<ReadonlyMap<string, number>> {
-    const wanted = [...new Set(names)];
-    await this.#learn(wanted);
-    return this.#pick(wanted);
+    return this.#learn([...new Set(names)]);
   }
 
   async findOrAdd(names: Iterable<string>): Promise<ReadonlyMap<string, number>> {
     const wanted = [...new Set(names)];
-    await this.#learn(wanted);
-    const missing = wanted.filter((name) => !this.#numbers.has(name));
-    if (missing.length > 0) {
-      await this.#db.rows(ADD, [missing]);
-      await this.#learn(missing);
-    }
-    return this.#pick(wanted);
+    const found = await this.#learn(wanted);
+    const missing = wanted.filter((name) => !found.has(name));
+    if (missing.length === 0) return found;
+    await this.#db.rows(ADD, [missing]);
+    return new Map([...found, ...(await this.#learn(missing))]);
   }
 
   /** Reads names through another connection. It must see only what is committed. */
   async learnFrom(asker: Asker, names: Iterable<string>): Promise<void> {
+    this.#forgetAfterLoss();
     const unknown = [...new Set(names)].filter((name) => !this.#numbers.has(name));
     if (unknown.length > 0) this.#keep(await asker.rows(BY_NAMES, [unknown]));
   }
 
   /** By number. Never inside a transaction: this may take a second connection. */
   async names(numbers: Iterable<number>): Promise<ReadonlyMap<number, string>> {
-    const wanted = [...new Set(numbers)];
-    const unknown = wanted.filter((q) => !this.#names.has(q));
-    if (unknown.length > 0) this.#keep(await this.#db.rows(BY_NUMBERS, [unknown]));
-    return new Map(wanted.map((q) => [q, this.#names.get(q) ?? ""]));
+    this.#forgetAfterLoss();
+    const found = new Map([...numbers].map((q) => [q, this.#names.get(q)]));
+    const unknown = [...found.keys()].filter((q) => found.get(q) === undefined);
+    const learned = unknown.length > 0 ? await this.#db.rows(BY_NUMBERS, [unknown]) : [];
+    for (const [name, q] of this.#keep(learned)) found.set(q, name);
+    return new Map([...found].map(([q, name]) => [q, name ?? ""]));
   }
 
-  async #learn(names: readonly string[]): Promise<void> {
-    const unknown = names.filter((name) => !this.#numbers.has(name));
-    if (unknown.length > 0) this.#keep(await this.#db.rows(BY_NAMES, [unknown]));
-  }
-
-  #keep(rows: readonly Row[]): void {
-    for (const [q, name] of rows) {
-      this.#numbers.set(String(name), Number(q));
-      this.#names.set(Number(q), String(name));
-    }
-  }
-
-  #pick(names: readonly string[]): Map<string, number> {
+  async #learn(names: readonly string[]): Promise<Map<string, number>> {
+    this.#forgetAfterLoss();
     const found = new Map<string, number>();
     for (const name of names) {
       const q = this.#numbers.get(name);
       if (q !== undefined) found.set(name, q);
     }
+    const unknown = names.filter((name) => !found.has(name));
+    const learned = unknown.length > 0 ? await this.#db.rows(BY_NAMES, [unknown]) : [];
+    for (const [name, q] of this.#keep(learned)) found.set(name, q);
     return found;
+  }
+
+  /** The server we are connected with from now on may have other numbers: see above. */
+  #forgetAfterLoss(): void {
+    if (this.#losses === this.#db.losses) return;
+    this.#losses = this.#db.losses;
+    this.#numbers.clear();
+    this.#names.clear();
+  }
+
+  #keep(rows: readonly Row[]): [name: string, q: number][] {
+    return rows.map(([number, text]) => {
+      const [q, name] = [Number(number), String(text)];
+      this.#numbers.set(name, q);
+      this.#names.set(q, name);
+      return [name, q];
+    });
   }
 }

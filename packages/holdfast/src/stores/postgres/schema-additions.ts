@@ -101,6 +101,11 @@ CREATE INDEX tally_zero ON holdfast.tally (used_at) WHERE slot = 0 AND ready = 0
   AND succeeded = 0 AND dead = 0 AND cancelled = 0;
 `;
 
+/** By block, so that those without jobs are found. */
+export const BLOCK_ORDER = `
+CREATE INDEX queue_block_order ON holdfast.queue_block (block);
+`;
+
 /** Where the store's clock and the server's stood when the server's was found behind; see `clock.ts`. */
 export const STEADY_CLOCK = `
 ALTER TABLE holdfast.head ADD COLUMN ahead_mark bigint, ADD COLUMN ahead_host bigint;

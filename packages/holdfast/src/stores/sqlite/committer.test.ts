@@ -118,6 +118,19 @@ describe("the committer", () => {
     assert.equal(await committer.submit(1, (tx) => tx.db.value(COUNT)), 2);
   });
 
+  it("commits those beside a guilty one together, not one by one", async () => {
+    const { committer, commits } = await openCommitter();
+    const keys = Array.from({ length: 40 }, (_, index) => `key-${index}`);
+    const bad = (): never => {
+      throw new RangeError("guilty");
+    };
+    const calls = keys.map((key, index) => committer.submit(1, index === 17 ? bad : adding(key)));
+    const results = await Promise.allSettled(calls);
+    const failed = results.flatMap(({ status }, index) => (status === "rejected" ? [index] : []));
+    assert.deepEqual([failed, commits()], [[17], 2]);
+    assert.equal(await committer.submit(1, (tx) => tx.db.value(COUNT)), 39);
+  });
+
   it("rolls back everything of one that fails half way", async () => {
     const { committer } = await openCommitter();
     const half = committer.submit(1, (tx) => {

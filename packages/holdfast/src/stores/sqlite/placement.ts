@@ -93,11 +93,11 @@ export function standInLine(tx: Transaction, queue: Queue, group: string, job: M
 }
 
 /**
- * Lets due jobs into their lines, at most so many. Nobody can tell when it happens: their place was
- * fixed at the insert.
+ * Lets due jobs into their lines, at most so many; answers how many. Nobody can tell when it happens:
+ * their place was fixed at the insert.
  */
-export function moveDue(tx: Transaction, queue: Queue, atMost: number): void {
-  if (queue.counts.delayed === 0) return;
+export function moveDue(tx: Transaction, queue: Queue, atMost: number): number {
+  if (queue.counts.delayed === 0) return 0;
   const due = tx.db.rows<DueRow>(DUE).all(queue.q, tx.now, atMost);
   for (const [seq, group, prio, ...rest] of due) {
     const [attempts, maxAttempts, crashes, fence, settledFence, runAt, flags] = rest;
@@ -108,9 +108,10 @@ export function moveDue(tx: Transaction, queue: Queue, atMost: number): void {
     addDue(tx, line, { seq, runAt, attempts });
     tx.lines.gotReady(line);
   }
-  if (due.length === 0) return;
+  if (due.length === 0) return 0;
   queue.add("delayed", -due.length);
   queue.add("ready", due.length);
+  return due.length;
 }
 
 /** Stores the end. The caller has taken the job out of the place where it stood. */

@@ -36,14 +36,19 @@ export function isReapDue(db: Connection, now: number): boolean {
   return db.value(HAS_EXPIRED, now) !== undefined || queuesWithDue(db, now).length > 0;
 }
 
-/** Due jobs moved per queue and call, so that those of a held queue do not pile up for `count`. */
+/**
+ * Due jobs moved per call, so that those of held queues do not pile up for `count`. In all: thousands of
+ * queues that have some at the same time would else be one transaction of seconds.
+ */
 const MOVE_DUE_AT_MOST = 500;
 
 /** The condition is read again here, under the lock that also writes. */
 export function reap(tx: Transaction, { limit }: { readonly limit: number }): ReapedJob[] {
   if (limit <= 0) return [];
+  let left = MOVE_DUE_AT_MOST;
   for (const name of queuesWithDue(tx.db, tx.now)) {
-    moveDue(tx, tx.queues.findOrAdd(name), MOVE_DUE_AT_MOST);
+    if (left <= 0) break;
+    left -= moveDue(tx, tx.queues.findOrAdd(name), left);
   }
   const disowned = new Disowned(tx);
   const expired = tx.db.rows<ExpiredRow>(EXPIRED).all(tx.now, limit);

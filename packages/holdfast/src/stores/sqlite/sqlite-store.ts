@@ -197,11 +197,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   /** A verb that looks. Outside WAL mode, or while a log is recovered, even that may have to wait. */
   async function look<T>(reads: (db: Connection, now: number) => T): Promise<T> {
     const work = (db: Connection, now: number) => db.inOneMoment(() => reads(db, now));
-    try {
-      return await lookNow(work, () => retryWhileBusy(busyDeadlineMs, () => lookNow(work)));
-    } catch (error) {
-      throw storeError(error, { mayHaveHappened: false });
-    }
+    return lookNow(work, () => retryWhileBusy(busyDeadlineMs, () => lookNow(work)));
   }
 
   /** At once, so that calls take effect in the order they are made. */
@@ -213,8 +209,9 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     try {
       return work(connection, clockOf(connection));
     } catch (error) {
-      if (ifBusy !== undefined && isBusy(error)) return ifBusy();
-      throw error;
+      if (!isBusy(error)) throw storeError(error, { mayHaveHappened: false });
+      if (ifBusy === undefined) throw error;
+      return ifBusy();
     }
   }
 
@@ -313,7 +310,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     async lines(queue, page) {
       // A line may exist only once its due jobs are moved into it.
       await writeIf((db, at) => queuesWithDue(db, at).includes(queue), {
-        ...{ size: MOVE_DUE_AT_MOST, otherwise: undefined },
+        ...{ size: MOVE_DUE_AT_MOST, otherwise: 0 },
         work: (tx) => moveDue(tx, tx.queues.findOrAdd(queue), MOVE_DUE_AT_MOST),
       });
       return look((db, at) => lines(db, queue, { page, now: at }));

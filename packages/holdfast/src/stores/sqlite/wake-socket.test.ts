@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -129,6 +129,16 @@ describe("wakeups between processes", () => {
     await listened(one);
     one.socket.send({ queues: ["mail"], finished: [] });
     await two.until(() => two.heard.length > 0);
+  });
+
+  it("survive what is no socket and cannot be removed", async () => {
+    const file = await newFile();
+    const one = await joined(file);
+    await mkdir(join(`${file}.wake`, "no-socket"));
+    const two = await joined(file);
+    two.socket.setListening(true);
+    await listened(one);
+    await rm(join(`${file}.wake`, "no-socket"), { recursive: true });
   });
 
   it("find another folder for a path that is too long for a socket", async () => {

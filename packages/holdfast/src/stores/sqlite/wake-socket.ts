@@ -117,7 +117,7 @@ export class WakeSocket {
     socket.unref();
     socket.once("connect", () => this.#join(socket));
     socket.once("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "ECONNREFUSED") rmSync(path, { force: true });
+      if (error.code === "ECONNREFUSED") removeQuietly(path);
     });
   }
 
@@ -157,6 +157,15 @@ function folderFor(file: string): string {
   if (Buffer.byteLength(join(folder, "zzzzzzz-00000000")) <= LONGEST_PATH) return folder;
   const hash = createHash("sha256").update(folder).digest("hex").slice(0, 16);
   return join(tmpdir(), `holdfast-${hash}.wake`);
+}
+
+/** A folder, or a file on a disk that has become read-only, stays: nothing is lost by it. */
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // It refuses the next one too.
+  }
 }
 
 function write(peer: Peer, message: object): void {

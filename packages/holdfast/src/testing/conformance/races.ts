@@ -96,6 +96,26 @@ export const races = chapter("races", {
     assert.equal(finished, 120);
   },
 
+  "a cap that is set while others lease counts what they take": async (given) => {
+    const stores = await threeStores(given);
+    await insertSome(given.store, 200);
+    let isSet = false;
+    const taken = { before: 0, after: 0 };
+    await callers(stores, 6, async (store, caller) => {
+      for (let round = 0; round < 12; round++) {
+        const when = isSet ? "after" : "before";
+        taken[when] += (await store.lease(leaseRequest(1))).jobs.length;
+        if (caller > 0 || round !== 3) continue;
+        await store.limit([{ queue: QUEUE, group: null, maxActive: 30, maxActivePerGroup: 30 }]);
+        isSet = true;
+      }
+    });
+    assert.ok(
+      taken.after <= Math.max(0, 30 - taken.before),
+      "the cap holds for leases that begin after",
+    );
+  },
+
   "fifty parallel inserts of one key make one job": async (given) => {
     const stores = await threeStores(given);
     const results = await callers(stores, 50, (store) =>
