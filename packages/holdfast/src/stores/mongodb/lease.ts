@@ -276,7 +276,8 @@ export class Leases {
       const onTaken = (some: readonly JobDocument[]): void =>
         db.options.clearing.begin(clearFresh(db, some));
       const refused = this.#refused;
-      const how = { queue: queue._id, worker, leaseMs, now, refused, onTaken };
+      const isAlone = lock !== null || this.#crowd.isAlone(queue._id);
+      const how = { queue: queue._id, worker, leaseMs, now, refused, isAlone, onTaken };
       const { jobs: own, failure } = await claim(db, fitting, how);
       const got = { tried: fitting.length, got: own.length };
       if (lock === null) this.#crowd.claimed(queue._id, got);

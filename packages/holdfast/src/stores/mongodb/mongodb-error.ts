@@ -20,6 +20,8 @@ const FORBIDDEN = new Set([13, 18]);
 export interface WriteError {
   readonly index: number;
   readonly code: number;
+  /** Of a taken key: the fields of the index, and which of the item's values is taken. */
+  readonly keyValue?: Readonly<Record<string, unknown>>;
 }
 
 export function codeOf(error: unknown): number | null {
@@ -66,6 +68,11 @@ export function duplicatesIn(error: unknown): readonly WriteError[] | null {
 
 /** The items of a write command that failed for a taken key, by its reply. For all else it throws. */
 export function duplicatesOf(reply: object): Set<number> {
+  return new Set(takenOf(reply).keys());
+}
+
+/** The same, with the text that is taken; null: the server does not say. Of several texts of an item it is the least. */
+export function takenOf(reply: object): Map<number, string | null> {
   if ("writeConcernError" in reply) {
     const message = "a majority of MongoDB's nodes has not confirmed a write: try again";
     throw new StoreUnavailableError(message, { mayHaveHappened: true });
@@ -79,7 +86,12 @@ export function duplicatesOf(reply: object): Set<number> {
       writeErrors: errors,
     });
   }
-  return new Set(errors.map(({ index }) => index));
+  return new Map(errors.map(({ index, keyValue }) => [index, textIn(keyValue)]));
+}
+
+function textIn(keyValue: WriteError["keyValue"]): string | null {
+  const [value] = Object.values(keyValue ?? {});
+  return typeof value === "string" ? value : null;
 }
 
 function hasConcernError(error: unknown): boolean {

@@ -85,7 +85,7 @@ async function claimAs(worker: string, found: readonly JobDocument[]): Promise<J
     const onTaken = (jobs: readonly JobDocument[]): void => void taken.push(...jobs);
     const how = { queue: QUEUE, worker, leaseMs: LONG_MS, now: NOW, refused, onTaken };
     const left = found.filter(({ _id }) => !own.some((job) => job._id === _id));
-    own.push(...(await claim(db, left, how)).jobs);
+    own.push(...(await claim(db, left, { ...how, isAlone: false })).jobs);
     await clearFresh(db, taken);
   }
   return own;
