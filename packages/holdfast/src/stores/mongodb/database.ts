@@ -20,7 +20,9 @@ import type { Stretches } from "./stretches.ts";
 
 /** Numbers come back as numbers, whatever the caller's own client is set to. */
 const PLAIN = { promoteLongs: true, promoteValues: true, useBigInt64: false, bsonRegExp: false };
-const MAJORITY = { writeConcern: { w: "majority", journal: true }, readPreference: "primary" };
+/** Whatever the caller's own client is set to: what was written lightly by ourselves must be seen at once. */
+const NEWEST = { readPreference: "primary", readConcern: { level: "local" } };
+const MAJORITY = { ...NEWEST, writeConcern: { w: "majority", journal: true } };
 /** What is asked for comes with the first reply. Left to itself the server sends 101, then the rest. */
 const ONE_BATCH = { batchSize: 2_000 };
 const PART = 100;
@@ -123,7 +125,7 @@ export class Database {
 
   /** Where words to other processes are said. */
   get wake(): CollectionLike {
-    return this.options.db.collection(`${this.options.prefix}wake`);
+    return this.options.db.collection(`${this.options.prefix}wake`, NEWEST);
   }
 
   /** The store's clock. */
