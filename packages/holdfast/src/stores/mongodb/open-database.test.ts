@@ -5,6 +5,7 @@ import {
   mongodbDatabase,
   type MongodbDatabase,
 } from "../../../../../test/servers/mongodb-place.ts";
+import { intercepted } from "../../../../../test/servers/mongodb-world.ts";
 import { serverUrl } from "../../../../../test/servers/server-desk.ts";
 import { InvalidOptionError, StoreOpenError, StoreUnavailableError } from "../../core/errors.ts";
 import { countsOf } from "../../testing/conformance/looking.ts";
@@ -63,6 +64,15 @@ describe("opening", () => {
     await own.open();
     expect(own.info().warnings).toEqual([]);
     await own.close();
+  });
+
+  it("may be tried again if the connection breaks at its last step", async () => {
+    const broken = Object.assign(new Error("connection closed"), { name: "MongoNetworkError" });
+    const db = intercepted(database, async ({ collection }, run) => {
+      if (collection === "wake") throw broken;
+      return run();
+    });
+    await expect(mongodbStore({ db }).open()).rejects.toThrow(StoreUnavailableError);
   });
 
   it("through a client that reads what a majority has, from anywhere, sees its own writes at once", async () => {
