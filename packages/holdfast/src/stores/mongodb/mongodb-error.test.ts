@@ -30,6 +30,15 @@ describe("an error of MongoDB", () => {
     expect(error).toBeInstanceOf(StoreUnavailableError);
   });
 
+  it("of a call that took too long says so, and leaves it open", () => {
+    for (const code of [50, 262]) {
+      const error = storeError(mongoError("MongoServerError", { code }));
+      expect(error).toBeInstanceOf(StoreUnavailableError);
+      expect(error).toMatchObject({ mayHaveHappened: true });
+      expect((error as Error).message).toContain("too slow");
+    }
+  });
+
   it("of a full disk says what to do", () => {
     const error = storeError(mongoError("MongoServerError", { code: 14031 }));
     expect(error).toBeInstanceOf(StoreFullError);

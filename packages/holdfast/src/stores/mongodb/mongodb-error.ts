@@ -7,6 +7,7 @@ import { HoldfastError, StoreFullError, StoreUnavailableError } from "../../core
 const DUPLICATE_KEY = 11000;
 const MAX_TIME_EXPIRED = 50;
 const WRITE_CONFLICT = 112;
+const EXCEEDED_TIME_LIMIT = 262;
 const OUT_OF_DISK_SPACE = 14031;
 /** Not primary, stepping down, shutting down, network between nodes, too late: another try may do. */
 const PASSING = new Set([
@@ -129,6 +130,11 @@ export function storeError(error: unknown): unknown {
   }
   if (error.name === "MongoServerSelectionError") {
     const message = "no MongoDB server answers: try again";
+    return new StoreUnavailableError(message, { cause: error, mayHaveHappened: true });
+  }
+  if (code === MAX_TIME_EXPIRED || code === EXCEEDED_TIME_LIMIT) {
+    const message =
+      "MongoDB was too slow for this call: try again, and look at the load of the server";
     return new StoreUnavailableError(message, { cause: error, mayHaveHappened: true });
   }
   if (isOfNetwork(error) || (code !== null && PASSING.has(code))) {
