@@ -120,6 +120,29 @@ describe("a process that dies after it has leased fresh jobs", () => {
     expect(ids(await takeExactly(world.store, 1))).toEqual([first.id]);
   });
 
+  it("leaves nothing that is a job again, also if what clears it is lost with a primary", async () => {
+    const jobs = await inserted(2);
+    await leaseAndDie(2);
+    world.now += 2 * LONG_MS;
+    await world.store.hold([{ queue: QUEUE, group: "", owner: "pause", hold: HOLD }]);
+    const lossy = await world.process(
+      intercepted(world.database, async ({ verb, collection }, run) => {
+        const isLost = collection === "fresh" && verb === "delete";
+        return isLost ? { ok: 1, n: 0 } : run();
+      }),
+    );
+    await lossy.reap({ limit: 10 });
+    await lossy.remove({ ids: jobs.map(({ id }) => ({ id })) }, WHY);
+    world.now += 2 * HOUR_MS;
+    await lossy.prune([], 10);
+    await lossy.close();
+    await world.store.hold([{ queue: QUEUE, group: "", owner: "pause", hold: null }]);
+    expect((await world.store.lease(leaseRequest(10))).jobs).toEqual([]);
+    for (let times = 0; times < 2; times += 1) await world.store.prune([], 10);
+    expect(await world.documents("fresh")).toEqual([]);
+    expect(await world.store.get(jobs.map(({ id }) => ({ id })))).toEqual([null, null]);
+  });
+
   it("lets the line go on: who comes upon it clears it", async () => {
     const [first] = await inserted(1);
     await leaseAndDie(1);

@@ -122,8 +122,13 @@ export async function forget(db: Database, which: Document, limit: number): Prom
   // A new job that has come since one was to be forgotten is no leftover.
   const isLeftOver = ({ _id, createdAt }: JobDocument): boolean =>
     createdAt < (goneAt.get(_id) ?? -Infinity);
-  await clearFresh(db, found.flatMap(freshJobs).filter(isLeftOver));
-  await db.deleteMany("jobs", { ...which, _id: { $in: past.map(({ _id }) => _id) } });
+  const left = found.flatMap(freshJobs).filter(isLeftOver);
+  await clearFresh(db, left);
+  // A change of the primary may bring these back: they are forgotten when the next look finds none of them.
+  const back = new Set(left.map(({ _id }) => _id));
+  const clear = past.filter(({ _id, ids }) => ![_id, ids ?? []].flat().some((id) => back.has(id)));
+  if (clear.length === 0) return;
+  await db.deleteMany("jobs", { ...which, _id: { $in: clear.map(({ _id }) => _id) } });
 }
 
 /** How many jobs are ready, fresh or not; of each kind at most `limit` documents are counted. */
