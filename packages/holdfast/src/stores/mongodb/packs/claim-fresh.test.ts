@@ -16,7 +16,7 @@ import type { Database } from "../database.ts";
 import { openDatabase } from "../open-database.ts";
 import type { FreshPack, JobDocument } from "../schema.ts";
 import { claimFresh, Refused } from "./claim-fresh.ts";
-import { freshJobs } from "./fresh.ts";
+import { clearFresh, freshJobs } from "./fresh.ts";
 
 const WHY = { reason: "test", by: "test" };
 const HOUR_MS = 3_600_000;
@@ -83,7 +83,8 @@ describe("among others", () => {
     const settings = { prefix: "holdfast_", deadlineMs: 10_000, remembersMs: 1_000 };
     ({ db } = await openDatabase({ place, clock: new Clock(() => world.now), ...settings }));
   });
-  afterEach(() => db.options.clearing.done());
+  // What was claimed here waits to be cleared.
+  afterEach(async () => clearFresh(db, await seen()));
 
   async function seen(): Promise<JobDocument[]> {
     const documents = (await world.documents("fresh")) as unknown as FreshPack[];
