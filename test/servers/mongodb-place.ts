@@ -53,8 +53,9 @@ async function checkPlaces(db: Db): Promise<void> {
     assert.equal("leaseUntil" in job, job["status"] === "processing", "only leases end");
     assert.equal("followUps" in job, false, "nothing is left to follow");
   }
-  for await (const { _id } of db.collection(PREFIX + "fresh").find()) {
-    const there = await db.collection(PREFIX + "jobs").countDocuments({ ids: _id });
+  for await (const { ids } of db.collection(PREFIX + "fresh").find()) {
+    const anywhere = { $or: [{ ids: { $in: ids } }, { _id: { $in: ids } }] };
+    const there = await db.collection(PREFIX + "jobs").countDocuments(anywhere);
     assert.equal(there, 0, "a fresh job is nowhere else");
   }
 }

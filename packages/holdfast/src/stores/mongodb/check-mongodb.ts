@@ -70,7 +70,7 @@ function replicaFinding(isReplicaSet: boolean, nodes: number): Finding {
     return {
       ...{ check, level: "warning" },
       message:
-        "this server stands alone: no transactions of yours, no failover, and workers hear of new jobs by polling. Start it with --replSet, also as the only node",
+        "this server stands alone: no transactions of yours, and no failover. Start it with --replSet, also as the only node",
     };
   }
   if (nodes < 3) {

@@ -29,6 +29,8 @@ export interface Claim {
   readonly leaseMs: number;
   readonly now: number;
   readonly refused: Refused;
+  /** Nobody was quicker for a while. */
+  readonly isAlone: boolean;
   /** Hears of fresh jobs that are among the others now. */
   readonly onTaken: (jobs: readonly JobDocument[]) => void;
 }
@@ -51,7 +53,7 @@ export interface Claimed {
 export async function claim(
   db: Database,
   found: readonly JobDocument[],
-  { queue, worker, leaseMs, now, refused, onTaken }: Claim,
+  { queue, worker, leaseMs, now, refused, isAlone, onTaken }: Claim,
 ): Promise<Claimed> {
   const token = randomUUID();
   const started = {
@@ -70,7 +72,7 @@ export async function claim(
   const others = alone.filter((job) => !isKnown(job)).map(({ _id }) => _id);
   const own: JobDocument[] = [];
   const steps = await Promise.allSettled([
-    claimFresh(db, waiting, { lease: first, now, refused, onTaken, own }),
+    claimFresh(db, waiting, { lease: first, now, refused, isAlone, onTaken, own }),
     claimUnchanged(db, unchanged, { lease: first, queue, token, own }),
     claimAgain(db, others, {
       queue,

@@ -71,7 +71,8 @@ async function byQueue(
   return new Map(found.map(({ _id, ...one }) => [_id, one]));
 }
 
-async function endedByQueue(db: Database): Promise<ReadonlyMap<FinishedStatus, Counts>> {
+/** By the seals, and a pass over what is open. */
+export async function endedByQueue(db: Database): Promise<ReadonlyMap<FinishedStatus, Counts>> {
   const rows = await rowsOfFinished<Ended>(db, {
     sealed: (which) =>
       db.aggregate("stretches", [

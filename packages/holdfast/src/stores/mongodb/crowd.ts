@@ -23,10 +23,17 @@ const FIRST: Place = { steps: 0, width: 0, at: Infinity };
 export class Crowd {
   /** By queue. */
   readonly #places = new Map<string, Place>();
+  /** When somebody was quicker. */
+  readonly #metAt = new Map<string, number>();
 
   /** How many documents of a line a call that reads so many leaves to others. */
   leaves(queue: string, documents: number): number {
     return this.#placeAt(queue).steps * documents;
+  }
+
+  /** Nobody was quicker for a while. */
+  isAlone(queue: string): boolean {
+    return (this.#metAt.get(queue) ?? -Infinity) + OVER_AFTER_MS <= performance.now();
   }
 
   /** Of what was claimed, so much was not somebody else's already. */
@@ -35,7 +42,9 @@ export class Crowd {
     if (got < tried) {
       const wider = Math.min(WIDEST, 2 * width + 1);
       const some = Math.floor(Math.random() * (wider + 1));
-      this.#places.set(queue, { steps: some, width: wider, at: performance.now() });
+      const now = performance.now();
+      this.#places.set(queue, { steps: some, width: wider, at: now });
+      this.#metAt.set(queue, now);
       return;
     }
     const place = { steps: Math.max(0, steps - 1), width: Math.max(0, width - NARROWING), at };

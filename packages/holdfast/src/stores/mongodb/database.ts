@@ -12,7 +12,7 @@ import type {
   SessionLike,
 } from "./driver-like.ts";
 import type { Head, Reserved } from "./head.ts";
-import { duplicatesIn, duplicatesOf } from "./mongodb-error.ts";
+import { duplicatesIn, duplicatesOf, takenOf } from "./mongodb-error.ts";
 import type { KnownQueues } from "./known-queues.ts";
 import type { Locks } from "./locks.ts";
 import type { CollectionName } from "./schema.ts";
@@ -20,7 +20,9 @@ import type { Stretches } from "./stretches.ts";
 
 /** Numbers come back as numbers, whatever the caller's own client is set to. */
 const PLAIN = { promoteLongs: true, promoteValues: true, useBigInt64: false, bsonRegExp: false };
-const MAJORITY = { writeConcern: { w: "majority", journal: true }, readPreference: "primary" };
+/** Whatever the caller's own client is set to: what was written lightly by ourselves must be seen at once. */
+const NEWEST = { readPreference: "primary", readConcern: { level: "local" } };
+const MAJORITY = { ...NEWEST, writeConcern: { w: "majority", journal: true } };
 /** What is asked for comes with the first reply. Left to itself the server sends 101, then the rest. */
 const ONE_BATCH = { batchSize: 2_000 };
 const PART = 100;
@@ -57,6 +59,9 @@ export interface FindOptions {
   /** For a sort that no index does: the documents may be large. */
   readonly allowDiskUse?: true;
 }
+
+/** By index: which of its ids is taken, the least of them. Null: the server does not say. */
+export type Refusals = ReadonlyMap<number, string | null>;
 
 /** What becomes of these documents, if the filter fits them. */
 export interface SameUpdate {
@@ -120,7 +125,7 @@ export class Database {
 
   /** Where words to other processes are said. */
   get wake(): CollectionLike {
-    return this.options.db.collection(`${this.options.prefix}wake`);
+    return this.options.db.collection(`${this.options.prefix}wake`, NEWEST);
   }
 
   /** The store's clock. */
@@ -205,39 +210,40 @@ export class Database {
 
   /**
    * The same, outside of a transaction, for what its caller may send again. Else the driver would do that,
-   * and the server keep a note of each document for it: a sixth of what an insert costs it.
+   * and the server keep a note of each document for it: a sixth of what an insert costs it. Answers what is
+   * taken, by the indexes of those that were refused.
    */
   async insertRepeatable(
     name: CollectionName,
     documents: readonly Document[],
     limits: Document = {},
-  ): Promise<Set<number>> {
-    if (documents.length === 0) return new Set();
+  ): Promise<Refusals> {
+    if (documents.length === 0) return new Map();
     const command = { insert: this.options.prefix + name, documents, ...limits };
-    return duplicatesOf(await this.#write(command));
+    return takenOf(await this.#write(command));
   }
 
   /** Whichever of the two is right here. */
-  add(
+  async add(
     name: CollectionName,
     documents: readonly Document[],
     limits: Document = {},
   ): Promise<Set<number>> {
     return this.isInTransaction
       ? this.insert(name, documents, limits)
-      : this.insertRepeatable(name, documents, limits);
+      : new Set((await this.insertRepeatable(name, documents, limits)).keys());
   }
 
   /** The same, in parts beside each other: the server gives each call one core. */
-  async insertInParts(name: CollectionName, documents: readonly Document[]): Promise<Set<number>> {
+  async insertInParts(name: CollectionName, documents: readonly Document[]): Promise<Refusals> {
     const parts = Math.max(1, Math.min(MOST_INSERTS, Math.floor(documents.length / INSERTED_PART)));
     const size = Math.ceil(documents.length / parts);
     const inserted = Array.from({ length: parts }, async (_, part) => {
       const some = documents.slice(part * size, (part + 1) * size);
       const refused = await this.insertRepeatable(name, some);
-      return [...refused].map((index) => part * size + index);
+      return [...refused].map(([index, taken]) => [part * size + index, taken] as const);
     });
-    return new Set((await Promise.all(inserted)).flat());
+    return new Map((await Promise.all(inserted)).flat());
   }
 
   /** A word to whoever listens. Nobody sends it again: losing it costs latency only. */

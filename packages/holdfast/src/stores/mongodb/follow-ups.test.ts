@@ -15,9 +15,10 @@ import type { LeasedJob, Settlement } from "../../core/store.ts";
 import { entriesOf, jobOf } from "../../testing/conformance/looking.ts";
 import { insertOne, key, newJob } from "../../testing/conformance/new-job.ts";
 import { ledgerEntry, settlement, succeed } from "../../testing/conformance/settling.ts";
-import { takeExactly, takeOne } from "../../testing/conformance/take.ts";
+import { leaseRequest, takeExactly, takeOne } from "../../testing/conformance/take.ts";
 
 const LONG_ENOUGH_MS = 60_000;
+const HOUR_MS = 3_600_000;
 
 const world = mongodbWorld();
 
@@ -74,6 +75,18 @@ describe("what follows from a settle", () => {
     world.now += LONG_ENOUGH_MS;
     await world.store.reap({ limit: 10 });
     assert.equal((await takeOne(world.store)).id, spawn[0]?.id);
+  });
+
+  it("is done, and can be leased, also after its queue was forgotten", async () => {
+    const leased = await leasedParent();
+    const spawn = [newJob({ queue: "later" })];
+    await settleAndDie(1, settlement(leased, succeed(), { spawn }));
+    world.now += 2 * HOUR_MS;
+    await world.store.prune([], 10);
+    await world.store.reap({ limit: 10 });
+    const { jobs } = await world.store.lease(leaseRequest(1, { queues: ["later"] }));
+    expect(jobs.map(({ id }) => id)).toEqual(spawn.map(({ id }) => id));
+    expect((await world.store.count()).map(({ queue }) => queue)).toContain("later");
   });
 
   it("is refused before anything is written if no document can keep it, and the lease stays", async () => {

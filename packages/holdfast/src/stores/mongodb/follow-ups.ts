@@ -9,6 +9,7 @@ import { addDocuments } from "./insert.ts";
 import { withLogs } from "./updates.ts";
 import { isTombstone, type AnyJob, type JobDocument, type FollowUp } from "./schema.ts";
 import { isSoon } from "./placement.ts";
+import { knowQueues } from "./queue-book.ts";
 import type { Told } from "./told.ts";
 
 /** Whoever settles does what follows at once; after so long somebody else does. */
@@ -61,8 +62,13 @@ async function addSpawned(db: Database, pending: readonly Pending[], told: Told)
   const [first] = pending;
   if (spawned.length === 0 || first === undefined) return { notes, undone };
   const jobs = spawned.map(({ job }) => job);
-  const results = await addDocuments(db, jobs, { now: first.followUp.at });
   const again = spawned.filter(({ isAgain }) => isAgain).map(({ job }) => job);
+  // Long after the settle their queues may be forgotten, and nobody leases from a queue that is not known.
+  await knowQueues(
+    db,
+    again.map(({ queue }) => queue),
+  );
+  const results = await addDocuments(db, jobs, { now: first.followUp.at });
   const doneBefore = await doneAmong(db, again);
   for (const [index, { job, followUp }] of spawned.entries()) {
     const result = results[index];

@@ -123,9 +123,9 @@ describe("a lease of which a later step fails", () => {
   it("throws if nothing is known to be claimed", async () => {
     await insertInto("mail");
     claims = ["lost"];
-    await expect(store.lease(leaseRequest(4, { queues: QUEUES }))).rejects.toThrow(
-      StoreUnavailableError,
-    );
+    const request = leaseRequest(4, { queues: QUEUES, worker: LOST });
+    await expect(store.lease(request)).rejects.toThrow(StoreUnavailableError);
+    expect(await store.disown({ worker: LOST, queues: QUEUES, except: [] })).toBe(2);
   });
 });
 

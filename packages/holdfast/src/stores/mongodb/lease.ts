@@ -5,10 +5,10 @@
  * A queue without caps is leased from by everybody at once: `claim.ts` decides who gets a job. Under
  * caps one call at a time has the queue's lock and counts what is leased.
  *
- * One queue without caps, as most are, is seen in one question (`snapshot.ts`). Everywhere else one looks
- * step by step.
+ * One queue without caps, as most are, is seen in one question (`snapshot.ts`). Of several one question says which
+ * have anything (`survey.ts`), and at those one looks step by step.
  */
-import { Shares, type Demand } from "../../core/shares.ts";
+import { Shares } from "../../core/shares.ts";
 import type { LeaseReply, LeaseRequest } from "../../core/store.ts";
 import { interleave, planTurns, type Plan } from "../../core/turns.ts";
 import { candidates, claim, documentsFor, longestOf, MANY_JOBS, unclaim, upTo } from "./claim.ts";
@@ -20,11 +20,12 @@ import { firstJobs, LineWalk, type GroupTurn, type Range } from "./line-walk.ts"
 import { moveDue, nextDueAt } from "./move-due.ts";
 import { Refused } from "./packs/claim-fresh.ts";
 import { clearFresh } from "./packs/fresh.ts";
-import { findQueues, hasCaps, heldUntil } from "./queue-book.ts";
+import { hasCaps, heldUntil } from "./queue-book.ts";
 import { withQueueLock, type QueueLock } from "./queue-lock.ts";
 import { readyLines, type ReadyLine, type ReadyLines } from "./ready-lines.ts";
 import type { JobDocument, QueueDocument } from "./schema.ts";
 import { takeSnapshot, type Snapshot } from "./snapshot.ts";
+import { demandsOf, takeSurvey, type QueueDemand } from "./survey.ts";
 
 /** How often a call that others got ahead of looks again. */
 const MOST_COLLISIONS = 12;
@@ -39,8 +40,11 @@ const FIRST_TURN: GroupTurn = { line: null, left: 0 };
 
 type LinesPlan = Plan<ReadyLine, GroupTurn["line"]>;
 
-interface QueueDemand extends Demand {
-  readonly queue: QueueDocument;
+/** Queues that are not held. */
+interface Offered {
+  readonly open: readonly QueueDemand[];
+  /** Has it no ready job? */
+  readonly isBare: (demand: QueueDemand) => boolean;
 }
 
 interface Turns {
@@ -75,37 +79,47 @@ export class Leases {
     const { limit } = request;
     const now = await db.now();
     const snapshot = await this.#snapshot(db, names, { request, now });
-    const queues = snapshot === null ? await findQueues(db, names) : toArray(snapshot.queue);
-    const demands = demandsOf(request, queues);
+    const survey = snapshot === null ? await takeSurvey(db, names) : null;
+    const demands = demandsOf(request, survey?.queues ?? toArray(snapshot?.queue));
     call.now = now;
     call.snapshot = snapshot;
     const open = demands.filter(({ queue }) => heldUntil(queue.holds, now) === null);
-    if (snapshot === null || snapshot.dueAt <= now) {
-      // Twice what the call may take keeps ahead of it.
-      const moves = open.map(({ name, limit: most }) =>
-        moveDue(db, name, { now, atMost: Math.max(200, 2 * most) }),
-      );
-      if ((await Promise.all(moves)).some((moved) => moved > 0)) call.snapshot = null;
-    }
+    const dueAtOf = ({ name }: QueueDemand): number =>
+      snapshot?.dueAt ?? survey?.dueAt.get(name) ?? Infinity;
+    // Twice what the call may take keeps ahead of it.
+    const moves = open
+      .filter((demand) => dueAtOf(demand) <= now)
+      .map(async ({ name, limit: most }) => {
+        const moved = await moveDue(db, name, { now, atMost: Math.max(200, 2 * most) });
+        if (moved === 0) return;
+        call.snapshot = null;
+        survey?.ready.add(name);
+      });
+    await Promise.all(moves);
+    const isBare = ({ name }: QueueDemand): boolean => survey?.ready.has(name) === false;
     if (limit > 0) {
-      await this.#takeShares(db, call, open);
+      await this.#takeShares(db, call, { open, isBare });
       // Of many jobs it takes a while, and the first of them can begin.
       if (call.jobs.length < MANY_JOBS) await db.options.clearing.done();
       const isDone = call.isContent || call.isFull || call.jobs.length >= limit;
       if (isDone) return { jobs: call.jobs, nextInMs: 0 };
     }
-    const look = ({ queue }: QueueDemand): Promise<number> => this.#comeBackAt(db, call, queue);
+    const look = async (demand: QueueDemand): Promise<number> =>
+      isBare(demand)
+        ? (heldUntil(demand.queue.holds, now) ?? dueAtOf(demand))
+        : this.#comeBackAt(db, call, demand.queue);
     const nextAt = call.onlyDueAt ?? Math.min(Infinity, ...(await Promise.all(demands.map(look))));
     return { jobs: call.jobs, nextInMs: nextAt === Infinity ? null : Math.max(0, nextAt - now) };
   }
 
   /** Where a bound in bytes ends a call, the next one begins behind: else the first queue had all bytes. */
-  async #takeShares(db: Database, call: LeaseCall, open: readonly QueueDemand[]): Promise<void> {
+  async #takeShares(db: Database, call: LeaseCall, { open, isBare }: Offered): Promise<void> {
     const start = Math.max(
       0,
       open.findIndex(({ name }) => name === this.#nextQueue),
     );
-    const inTurn = [...open.slice(start), ...open.slice(0, start)];
+    const inTurn = [...open.slice(start), ...open.slice(0, start)].filter((one) => !isBare(one));
+    for (const bare of open.filter(isBare)) this.#shares.unfilled(bare);
     const rounds = this.#shares.rounds(inTurn, call.request.limit);
     for (let ask = rounds.next(); ask.done !== true;) {
       const { demand, atMost } = ask.value;
@@ -276,7 +290,8 @@ export class Leases {
       const onTaken = (some: readonly JobDocument[]): void =>
         db.options.clearing.begin(clearFresh(db, some));
       const refused = this.#refused;
-      const how = { queue: queue._id, worker, leaseMs, now, refused, onTaken };
+      const isAlone = lock !== null || this.#crowd.isAlone(queue._id);
+      const how = { queue: queue._id, worker, leaseMs, now, refused, isAlone, onTaken };
       const { jobs: own, failure } = await claim(db, fitting, how);
       const got = { tried: fitting.length, got: own.length };
       if (lock === null) this.#crowd.claimed(queue._id, got);
@@ -324,14 +339,6 @@ export class Leases {
     const packs = new Set(found.map(({ _id, waits }) => waits?.pack ?? _id));
     this.#perDocument.set(queue, found.length / packs.size);
   }
-}
-
-function demandsOf(request: LeaseRequest, queues: readonly QueueDocument[]): QueueDemand[] {
-  const byName = new Map(queues.map((queue) => [queue._id, queue]));
-  return request.queues.flatMap(({ queue: name, limit, weight = 1 }) => {
-    const queue = byName.get(name);
-    return queue === undefined || limit <= 0 ? [] : [{ name, queue, limit, weight }];
-  });
 }
 
 /** The jobs of this plan, if they are in a snapshot already. */

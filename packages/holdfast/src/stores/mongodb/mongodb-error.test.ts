@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { StoreFullError, StoreUnavailableError } from "../../core/errors.ts";
-import { duplicatesIn, duplicatesOf, isTooLate, storeError } from "./mongodb-error.ts";
+import { duplicatesIn, duplicatesOf, isTooLate, storeError, takenOf } from "./mongodb-error.ts";
 
 function mongoError(name: string, fields: object = {}): Error {
   return Object.assign(new Error("it failed"), { name, ...fields });
@@ -28,6 +28,15 @@ describe("an error of MongoDB", () => {
   it("of a primary that has stepped down passes", () => {
     const error = storeError(mongoError("MongoServerError", { code: 10107 }));
     expect(error).toBeInstanceOf(StoreUnavailableError);
+  });
+
+  it("of a call that took too long says so, and leaves it open", () => {
+    for (const code of [50, 262]) {
+      const error = storeError(mongoError("MongoServerError", { code }));
+      expect(error).toBeInstanceOf(StoreUnavailableError);
+      expect(error).toMatchObject({ mayHaveHappened: true });
+      expect((error as Error).message).toContain("too slow");
+    }
   });
 
   it("of a full disk says what to do", () => {
@@ -73,6 +82,17 @@ describe("the reply of a write command", () => {
   it("tells which items failed for a taken key", () => {
     expect(duplicatesOf({ ok: 1, n: 5 })).toEqual(new Set());
     expect(duplicatesOf({ ok: 1, n: 4, writeErrors: [taken] })).toEqual(new Set([3]));
+  });
+
+  it("tells which of its ids is taken, where the server says so", () => {
+    const named = { ...taken, keyPattern: { ids: 1 }, keyValue: { ids: "b" } };
+    const reply = { ok: 1, n: 3, writeErrors: [named, { ...taken, index: 4 }] };
+    expect(takenOf(reply)).toEqual(
+      new Map([
+        [3, "b"],
+        [4, null],
+      ]),
+    );
   });
 
   it("is an error if one failed for something else", () => {

@@ -7,6 +7,7 @@ import { HoldfastError, StoreFullError, StoreUnavailableError } from "../../core
 const DUPLICATE_KEY = 11000;
 const MAX_TIME_EXPIRED = 50;
 const WRITE_CONFLICT = 112;
+const EXCEEDED_TIME_LIMIT = 262;
 const OUT_OF_DISK_SPACE = 14031;
 /** Not primary, stepping down, shutting down, network between nodes, too late: another try may do. */
 const PASSING = new Set([
@@ -20,6 +21,8 @@ const FORBIDDEN = new Set([13, 18]);
 export interface WriteError {
   readonly index: number;
   readonly code: number;
+  /** Of a taken key: the fields of the index, and which of the item's values is taken. */
+  readonly keyValue?: Readonly<Record<string, unknown>>;
 }
 
 export function codeOf(error: unknown): number | null {
@@ -66,6 +69,11 @@ export function duplicatesIn(error: unknown): readonly WriteError[] | null {
 
 /** The items of a write command that failed for a taken key, by its reply. For all else it throws. */
 export function duplicatesOf(reply: object): Set<number> {
+  return new Set(takenOf(reply).keys());
+}
+
+/** The same, with the text that is taken; null: the server does not say. Of several texts of an item it is the least. */
+export function takenOf(reply: object): Map<number, string | null> {
   if ("writeConcernError" in reply) {
     const message = "a majority of MongoDB's nodes has not confirmed a write: try again";
     throw new StoreUnavailableError(message, { mayHaveHappened: true });
@@ -79,7 +87,12 @@ export function duplicatesOf(reply: object): Set<number> {
       writeErrors: errors,
     });
   }
-  return new Set(errors.map(({ index }) => index));
+  return new Map(errors.map(({ index, keyValue }) => [index, textIn(keyValue)]));
+}
+
+function textIn(keyValue: WriteError["keyValue"]): string | null {
+  const [value] = Object.values(keyValue ?? {});
+  return typeof value === "string" ? value : null;
 }
 
 function hasConcernError(error: unknown): boolean {
@@ -117,6 +130,11 @@ export function storeError(error: unknown): unknown {
   }
   if (error.name === "MongoServerSelectionError") {
     const message = "no MongoDB server answers: try again";
+    return new StoreUnavailableError(message, { cause: error, mayHaveHappened: true });
+  }
+  if (code === MAX_TIME_EXPIRED || code === EXCEEDED_TIME_LIMIT) {
+    const message =
+      "MongoDB was too slow for this call: try again, and look at the load of the server";
     return new StoreUnavailableError(message, { cause: error, mayHaveHappened: true });
   }
   if (isOfNetwork(error) || (code !== null && PASSING.has(code))) {

@@ -82,7 +82,12 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
       onMessage: (wakeup) => wakeups.arrived(wakeup),
       onHearingAgain: () => void lookEverywhere(opened.db),
     });
-    await listener.open();
+    try {
+      await listener.open();
+    } catch (error) {
+      await opened.release().catch(() => {});
+      throw storeError(error);
+    }
     life = { ...opened, listener, leases: new Leases() };
     wasOpen = true;
     wakeups.open((wakeup) => listener.say(wakeup));

@@ -1,13 +1,17 @@
 import { randomUUID } from "node:crypto";
+import { ReadConcern } from "mongodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   mongodbDatabase,
   type MongodbDatabase,
 } from "../../../../../test/servers/mongodb-place.ts";
+import { intercepted } from "../../../../../test/servers/mongodb-world.ts";
 import { serverUrl } from "../../../../../test/servers/server-desk.ts";
 import { InvalidOptionError, StoreOpenError, StoreUnavailableError } from "../../core/errors.ts";
 import { countsOf } from "../../testing/conformance/looking.ts";
-import { insertSome } from "../../testing/conformance/new-job.ts";
+import { insertSome, QUEUE } from "../../testing/conformance/new-job.ts";
+import { settlement, succeed } from "../../testing/conformance/settling.ts";
+import { leaseRequest } from "../../testing/conformance/take.ts";
 import type { Document } from "./driver-like.ts";
 import { mongodbStore } from "./index.ts";
 
@@ -60,6 +64,35 @@ describe("opening", () => {
     await own.open();
     expect(own.info().warnings).toEqual([]);
     await own.close();
+  });
+
+  it("may be tried again if the connection breaks at its last step", async () => {
+    const broken = Object.assign(new Error("connection closed"), { name: "MongoNetworkError" });
+    const db = intercepted(database, async ({ collection }, run) => {
+      if (collection === "wake") throw broken;
+      return run();
+    });
+    await expect(mongodbStore({ db }).open()).rejects.toThrow(StoreUnavailableError);
+  });
+
+  it("through a client that reads what a majority has, from anywhere, sees its own writes at once", async () => {
+    const { databaseName } = database.db;
+    const db = database.client.db(databaseName, {
+      readConcern: new ReadConcern("majority"),
+      readPreference: "secondaryPreferred",
+    });
+    const store = mongodbStore({ db, prefix: "careful_" });
+    await store.open();
+    await store.limit([{ queue: QUEUE, group: null, maxActive: 1 }]);
+    await insertSome(store, 20);
+    for (let nth = 0; nth < 20; nth += 1) {
+      const { jobs } = await store.lease(leaseRequest(1));
+      expect(jobs, `lease ${nth}`).toHaveLength(1);
+      expect(await store.settle(jobs.map((job) => settlement(job, succeed())))).toEqual([
+        "settled",
+      ]);
+    }
+    await store.close();
   });
 
   it("keeps stores of different prefixes apart", async () => {

@@ -9,6 +9,7 @@ import {
   mongodbPlace,
   type MongodbDatabase,
 } from "../../../../../test/servers/mongodb-place.ts";
+import { intercepted } from "../../../../../test/servers/mongodb-world.ts";
 import type { NewJob } from "../../core/job.ts";
 import type { LeasedJob, Store } from "../../core/store.ts";
 import { jobOf } from "../../testing/conformance/looking.ts";
@@ -26,6 +27,7 @@ import { LONG_MS } from "../../testing/conformance/times.ts";
 import { candidates, claim } from "./claim.ts";
 import { Clock } from "./clock.ts";
 import type { Database } from "./database.ts";
+import type { DbLike } from "./driver-like.ts";
 import { mongodbStore } from "./index.ts";
 import { Refused } from "./packs/claim-fresh.ts";
 import { clearFresh } from "./packs/fresh.ts";
@@ -58,6 +60,12 @@ afterEach(async () => {
 });
 afterAll(() => database.drop());
 
+async function mongodbProcess(place: DbLike): Promise<Store> {
+  const opened = mongodbStore({ db: place, now: () => NOW });
+  await opened.open();
+  return opened;
+}
+
 /** One by one: each waits alone. */
 async function insertedJobs(count: number): Promise<NewJob[]> {
   const jobs = newJobs(count);
@@ -85,7 +93,7 @@ async function claimAs(worker: string, found: readonly JobDocument[]): Promise<J
     const onTaken = (jobs: readonly JobDocument[]): void => void taken.push(...jobs);
     const how = { queue: QUEUE, worker, leaseMs: LONG_MS, now: NOW, refused, onTaken };
     const left = found.filter(({ _id }) => !own.some((job) => job._id === _id));
-    own.push(...(await claim(db, left, how)).jobs);
+    own.push(...(await claim(db, left, { ...how, isAlone: false })).jobs);
     await clearFresh(db, taken);
   }
   return own;
@@ -152,6 +160,26 @@ describe("a plain success", () => {
     const one = await jobOf(store, plain);
     expect(await jobOf(store, thought)).toEqual({ ...one, id: thought.id, dedupeKey: "b" });
     expect(one).toMatchObject({ status: "succeeded", attempts: 1, result: '"done"' });
+  });
+
+  it("that came so late that the server did not wait for a majority is confirmed before it is answered", async () => {
+    const job = await insertOne(store);
+    const leased = await takeOne(store);
+    const confirmed: string[] = [];
+    const late = await mongodbProcess(
+      intercepted(database, async ({ verb, collection }, run) => {
+        const reply = await run();
+        if (verb === "update" && collection === "jobs") {
+          throw Object.assign(new Error("operation exceeded time limit"), { code: 50 });
+        }
+        if (verb === "bulk") confirmed.push(collection);
+        return reply;
+      }),
+    );
+    expect(await late.settle([{ ...leased, outcome: succeed() }])).toEqual(["settled"]);
+    expect(confirmed).toEqual(["head"]);
+    expect(await jobOf(store, job)).toMatchObject({ status: "succeeded" });
+    await late.close();
   });
 
   it("forgets that somebody asked it to cancel", async () => {

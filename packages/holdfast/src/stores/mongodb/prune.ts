@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import { FINISHED_STATUSES, type FinishedStatus } from "../../core/job.ts";
 import type { Retention } from "../../core/store.ts";
-import { endedIn } from "./count.ts";
+import { endedByQueue, endedIn } from "./count.ts";
 import { present, type Database } from "./database.ts";
 import type { Document } from "./driver-like.ts";
 import { edit, writtenAs, type Edit } from "./edit.ts";
@@ -38,6 +38,8 @@ interface Look {
 }
 
 const MOST_ROUNDS = 3;
+/** Queues that have more jobs than they are to keep. */
+const LOOKS_AT_ONCE = 16;
 
 export async function prune(
   db: Database,
@@ -74,30 +76,65 @@ async function oldestPast(
   { limit, now }: { readonly limit: number; readonly now: number },
 ): Promise<Past[]> {
   const looks: Look[] = [];
+  const keeps: Keep[] = [];
   for (const status of FINISHED_STATUSES) {
     const ofStatus = policies.filter((policy) => policy.status === status);
     const own = [...Map.groupBy(ofStatus, ({ queue }) => queue)];
-    const hasKeeps = ofStatus.some(({ keep }) => keep !== null);
-    // A pass, not the seals: beside a build that knows nothing of them too many would go.
-    const counts = hasKeeps ? await endedIn(db, status, ENDED) : [];
     const named = own.flatMap(([queue]) => queue ?? []);
     for (const [name, some] of own) {
       const queue = name ?? { $nin: named };
       const ages = some.flatMap(({ olderThanMs }) => olderThanMs ?? []);
-      const keeps = some.flatMap(({ keep }) => keep ?? []);
-      if (ages.length > 0)
+      const bounds = some.flatMap(({ keep }) => keep ?? []);
+      if (ages.length > 0) {
         looks.push({ status, queue, until: now - Math.min(...ages), most: limit });
-      if (keeps.length === 0) continue;
-      for (const { queue: one, n } of counts) {
-        const isMeant = name === null ? !named.includes(one) : one === name;
-        const most = Math.min(limit, n - Math.min(...keeps));
-        if (isMeant && most > 0) looks.push({ status, queue: one, until: Infinity, most });
       }
+      if (bounds.length === 0) continue;
+      const isFor = (one: string): boolean => (name === null ? !named.includes(one) : one === name);
+      keeps.push({ status, isFor, keep: Math.min(...bounds) });
     }
   }
   const found = new Map<string, Past>();
   for (const look of looks) for (const one of await pastOf(db, look)) found.set(one.id, one);
+  for (const one of await tooMany(db, keeps, limit)) found.set(one.id, one);
   return [...found.values()].sort(byEnd).slice(0, limit);
+}
+
+/** How many of its finished jobs a queue is to keep. */
+interface Keep {
+  readonly status: FinishedStatus;
+  readonly isFor: (queue: string) => boolean;
+  readonly keep: number;
+}
+
+/**
+ * They are counted behind the look. Another process may be pruning: it takes the same ones, those that finished
+ * first, and what it took before our look is not counted either. Counted before, they would be too many.
+ */
+async function tooMany(db: Database, keeps: readonly Keep[], limit: number): Promise<Past[]> {
+  if (keeps.length === 0) return [];
+  const known = await endedByQueue(db);
+  const looks = keeps.flatMap(({ status, isFor, keep }) =>
+    [...(known.get(status) ?? [])].flatMap(([queue, { n }]) =>
+      n > keep && isFor(queue) ? [{ status, queue, keep, most: Math.min(limit, n - keep) }] : [],
+    ),
+  );
+  const found: Past[][] = [];
+  for (let start = 0; start < looks.length; start += LOOKS_AT_ONCE) {
+    const some = looks.slice(start, start + LOOKS_AT_ONCE);
+    found.push(
+      ...(await Promise.all(some.map((look) => pastOf(db, { ...look, until: Infinity })))),
+    );
+  }
+  // By a pass: beside a build that knows nothing of seals, by them too many would go.
+  const counts = new Map<FinishedStatus, ReadonlyMap<string, number>>();
+  for (const status of new Set(looks.map((look) => look.status))) {
+    const ended = await endedIn(db, status, ENDED);
+    counts.set(status, new Map(ended.map(({ queue, n }) => [queue, n])));
+  }
+  return looks.flatMap(({ status, queue, keep }, index) => {
+    const n = counts.get(status)?.get(queue) ?? 0;
+    return (found[index] ?? []).slice(0, Math.max(0, n - keep));
+  });
 }
 
 /** Those that are too old, or too many, come first in the order of their end. */

@@ -234,6 +234,27 @@ describe("with many queues", () => {
     expect(counted.length).toBeLessThan(20);
   });
 
+  it("a lease asks once about those that have nothing, and looks at the others only", async () => {
+    const idle = QUEUES.map((queue) => `idle-${queue}`);
+    await store.limit(idle.map((queue) => ({ queue, group: null, maxActive: 5 })));
+    const [first = "", delayed = ""] = idle;
+    await insertSome(store, 5, { queue: delayed, delayMs: LONG_MS });
+    const lease = () => store.lease(leaseRequest(10, { queues: idle }));
+    const nothing = await operationsOf(async () => {
+      const { jobs: leased, nextInMs } = await lease();
+      expect(leased).toEqual([]);
+      expect(nextInMs).toBeGreaterThan(LONG_MS / 2);
+    }, ASKED);
+    expect(nothing.map(({ op }) => op)).toEqual(["command"]);
+    expect(Math.max(...nothing.map(({ docsExamined = 0 }) => docsExamined))).toBeLessThan(400);
+    await insertSome(store, 5, { queue: first });
+    const some = await operationsOf(
+      async () => expect((await lease()).jobs).toHaveLength(5),
+      ["jobs", "fresh"],
+    );
+    expect(some.length).toBeLessThan(30);
+  });
+
   it("a reaping reads no lease that has not run out", async () => {
     await store.lease(leaseRequest(50, { queue: "queue-0" }));
     const docs = (await operationsOf(() => store.reap({ limit: 100 }))).map(

@@ -66,6 +66,8 @@ async function isAllFound(
     return (await db.updateInParts("jobs", updates, limits)) === count;
   } catch (error) {
     if (db.isInTransaction || !isTooLate(error)) throw error;
+    // Some of it may be done, and the server has not waited until a majority has it.
+    await db.confirm();
     return false;
   }
 }

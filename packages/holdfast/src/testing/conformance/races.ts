@@ -22,6 +22,18 @@ import { HOUR_MS } from "./times.ts";
 const NOBODY = { reason: null, by: null };
 
 export const races = chapter("races", {
+  "parallel prunes by number keep as many as are to be kept": async (given) => {
+    const stores = await threeStores(given);
+    const now = await given.store.now();
+    const jobs = Array.from({ length: 40 }, (_, index) =>
+      adoptedJob({ status: "succeeded", finishedAt: now - HOUR_MS + index }),
+    );
+    await adoptAll(given.store, jobs);
+    const policy = { queue: QUEUE, status: "succeeded", olderThanMs: null, keep: 15 } as const;
+    await callers(stores, 6, (store) => store.prune([policy], 100));
+    assert.deepEqual(sortedIdsOf(await findAll(given.store, {})), sortedIdsOf(jobs.slice(-15)));
+  },
+
   "no job is handed out twice to parallel callers": async (given) => {
     const stores = await threeStores(given);
     const jobs = await insertSome(given.store, 300);

@@ -14,11 +14,13 @@ const MOST_ROUNDS = 3;
 const MOST_REMEMBERED = 1_000;
 
 /**
- * Packs that could not be inserted: whoever was quicker is clearing their jobs away, nearly always. To look
- * at each of them costs more than all else of a lease, so only those are looked at that are refused again.
+ * Packs that could not be inserted: where processes compete, whoever was quicker has all of their jobs and is
+ * clearing them away, nearly always. To look at each of them costs more than all else of a lease, so one among
+ * others looks only at those that are refused for the same job again. The rest of the pack need not wait for that:
+ * the server names the least id that is taken, so what is before it is free, and what is behind it may be.
  */
 export class Refused {
-  /** The first job of each. */
+  /** The jobs that they were refused for. */
   readonly #ids = new Set<string>();
 
   isAgain(id: string): boolean {
@@ -35,6 +37,8 @@ export interface FreshClaim {
   readonly now: number;
   /** By earlier claims of this process. */
   readonly refused: Refused;
+  /** Nobody seems to compete: then what is refused was left over by somebody who died, and is looked at at once. */
+  readonly isAlone: boolean;
   /** Hears of those that are to be cleared. */
   readonly onTaken: (jobs: readonly JobDocument[]) => void;
   /** Gets those that are ours, as soon as that is known: a later step may fail. */
@@ -59,31 +63,38 @@ export async function claimFresh(
 async function insertPacks(
   db: Database,
   jobs: readonly JobDocument[],
-  { lease, now, own, past, refused: before }: FreshClaim & { readonly past: Set<string> },
+  claim: FreshClaim & { readonly past: Set<string> },
 ): Promise<void> {
+  const { lease, now, own, past, refused: before, isAlone } = claim;
   // Of one line the next jobs are read meanwhile, and parts were no faster.
   const areOfSeveralLines = jobs[0]?.group !== jobs.at(-1)?.group;
-  let left = jobs;
+  let left = [jobs];
   for (let round = 0; left.length > 0 && round < MOST_ROUNDS; round++) {
-    const parcels = parcelsOf(left, lease);
+    const parcels = left.flatMap((some) => parcelsOf(some, lease));
     const documents = parcels.map(({ document }) => document);
     const refused = await (areOfSeveralLines
       ? db.insertInParts("jobs", documents)
       : db.insertRepeatable("jobs", documents));
+    const doubtful: JobDocument[] = [];
+    left = [];
     for (const [index, { document, jobs: some }] of parcels.entries()) {
-      if (!refused.has(index)) own.push(...packedAs(document, some, lease));
+      const taken = refused.get(index);
+      if (taken === undefined) own.push(...packedAs(document, some, lease));
+      else if (isAlone || before.isAgain(taken ?? some[0]?._id ?? "")) doubtful.push(...some);
+      else if (taken !== null) left.push(...besides(some, taken));
     }
-    if (refused.size === 0) break;
-    const others = parcels
-      .filter(({ jobs: some }, index) => refused.has(index) && before.isAgain(some[0]?._id ?? ""))
-      .flatMap(({ jobs: some }) => some);
-    if (others.length === 0) break;
-    const taken = await takenAmong(db, others, now);
-    for (const id of taken) past.add(id);
+    if (doubtful.length === 0) continue;
+    const found = await takenAmong(db, doubtful, now);
+    for (const id of found) past.add(id);
     // Nothing is in the way of these but an id that is being forgotten: its time will come.
-    if (taken.size === 0) break;
-    left = others.filter(({ _id }) => !taken.has(_id));
+    if (found.size > 0) left.push(doubtful.filter(({ _id }) => !found.has(_id)));
   }
+}
+
+/** None, if the first of them is taken: whoever has that has all of them, nearly always. */
+function besides(jobs: readonly JobDocument[], taken: string): (readonly JobDocument[])[] {
+  const before = jobs.filter(({ _id }) => _id < taken);
+  return before.length === 0 ? [] : [before, jobs.filter(({ _id }) => _id > taken)];
 }
 
 /** As they are now that they are in this pack. */
@@ -100,10 +111,12 @@ async function takenAmong(
   now: number,
 ): Promise<Set<string>> {
   const ids = jobs.map(({ _id }) => _id);
-  const found = await lookUpJobs(db, ids, { payload: 0, result: 0 });
-  const isTaken = (id: string): boolean => {
-    const job = found.jobs.get(id);
-    return job !== undefined && !(isTombstone(job) && !isRemembered(job, now));
+  const { jobs: found } = await lookUpJobs(db, ids, { payload: 0, result: 0 });
+  const isTaken = ({ _id, createdAt }: JobDocument): boolean => {
+    const job = found.get(_id);
+    if (job === undefined) return false;
+    // One that is past its memory is only in the way of a job that came after that.
+    return !isTombstone(job) || isRemembered(job, now) || createdAt < job.gone;
   };
-  return new Set(ids.filter(isTaken));
+  return new Set(jobs.filter(isTaken).map(({ _id }) => _id));
 }

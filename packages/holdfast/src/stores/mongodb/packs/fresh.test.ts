@@ -3,8 +3,10 @@
  * wherever a process dies between the two.
  */
 import { randomBytes } from "node:crypto";
+import { MongoClient } from "mongodb";
 import { describe, expect, it } from "vitest";
 import { intercepted, mongodbWorld } from "../../../../../../test/servers/mongodb-world.ts";
+import { serverUrl } from "../../../../../../test/servers/server-desk.ts";
 import type { NewJob } from "../../../core/job.ts";
 import type { LeasedJob } from "../../../core/store.ts";
 import { uuidV7 } from "../../../core/uuid.ts";
@@ -120,6 +122,29 @@ describe("a process that dies after it has leased fresh jobs", () => {
     expect(ids(await takeExactly(world.store, 1))).toEqual([first.id]);
   });
 
+  it("leaves nothing that is a job again, also if what clears it is lost with a primary", async () => {
+    const jobs = await inserted(2);
+    await leaseAndDie(2);
+    world.now += 2 * LONG_MS;
+    await world.store.hold([{ queue: QUEUE, group: "", owner: "pause", hold: HOLD }]);
+    const lossy = await world.process(
+      intercepted(world.database, async ({ verb, collection }, run) => {
+        const isLost = collection === "fresh" && verb === "delete";
+        return isLost ? { ok: 1, n: 0 } : run();
+      }),
+    );
+    await lossy.reap({ limit: 10 });
+    await lossy.remove({ ids: jobs.map(({ id }) => ({ id })) }, WHY);
+    world.now += 2 * HOUR_MS;
+    await lossy.prune([], 10);
+    await lossy.close();
+    await world.store.hold([{ queue: QUEUE, group: "", owner: "pause", hold: null }]);
+    expect((await world.store.lease(leaseRequest(10))).jobs).toEqual([]);
+    for (let times = 0; times < 2; times += 1) await world.store.prune([], 10);
+    expect(await world.documents("fresh")).toEqual([]);
+    expect(await world.store.get(jobs.map(({ id }) => ({ id })))).toEqual([null, null]);
+  });
+
   it("lets the line go on: who comes upon it clears it", async () => {
     const [first] = await inserted(1);
     await leaseAndDie(1);
@@ -127,6 +152,32 @@ describe("a process that dies after it has leased fresh jobs", () => {
     expect(ids(await takeExactly(world.store, 1))).toEqual([second?.id]);
     expect(await waiting()).toEqual([]);
     expect((await jobOf(world.store, first as NewJob)).status).toBe("processing");
+  });
+});
+
+describe("a look for very many jobs", () => {
+  it("asks for those of few moments at a time, and for none that are older than all that wait", async () => {
+    const client = new MongoClient(await serverUrl("mongodb-standalone"), {
+      monitorCommands: true,
+    });
+    const asked: number[] = [];
+    client.on("commandStarted", ({ command }) => {
+      if (command["find"] !== "holdfast_fresh") return;
+      const { $or } = command["filter"] as { readonly $or?: readonly unknown[] };
+      asked.push($or?.length ?? 1);
+    });
+    const store = await world.process(client.db(world.database.db.databaseName));
+    const since = Date.now();
+    const all = Array.from({ length: 1_000 }, (_, at) =>
+      newJob({ id: uuidV7(since + 20 * at, randomBytes(10)) }),
+    );
+    await insertAll(world.store, all.slice(500));
+    const found = await store.get(all);
+    expect(found.map((job) => job !== null)).toEqual(all.map((_, at) => at >= 500));
+    expect(Math.max(...asked)).toBeLessThanOrEqual(200);
+    expect(asked.reduce((sum, ways) => sum + ways, 0)).toBeLessThanOrEqual(502);
+    await store.close();
+    await client.close();
   });
 });
 

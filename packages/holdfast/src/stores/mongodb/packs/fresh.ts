@@ -11,7 +11,7 @@
  */
 import { LIGHTLY, type Database } from "../database.ts";
 import type { Document } from "../driver-like.ts";
-import { having } from "./id-span.ts";
+import { fromOn, having, partsOf } from "./id-span.ts";
 import { eachList, seqAt } from "./packs.ts";
 import type { FreshPack, JobDocument, Tombstone } from "../schema.ts";
 
@@ -24,7 +24,23 @@ export async function packsWith(
   ids: readonly string[],
   projection: Document = {},
 ): Promise<FreshPack[]> {
-  return ids.length === 0 ? [] : db.find<FreshPack>("fresh", having(ids), { projection });
+  let parts = partsOf(ids);
+  if (parts.length > 1) {
+    // Of very many most have left long ago: what still waits is younger.
+    const first = {
+      sort: { idFrom: 1 },
+      limit: 1,
+      hint: "span",
+      projection: { _id: 0, idFrom: 1 },
+    };
+    const [oldest] = await db.find<FreshPack>("fresh", {}, first);
+    parts = oldest === undefined ? [] : partsOf(fromOn(ids, oldest.idFrom));
+  }
+  const found: FreshPack[] = [];
+  for (const some of parts) {
+    found.push(...(await db.find<FreshPack>("fresh", having(some), { projection })));
+  }
+  return found;
 }
 
 /** As if they were documents among the jobs. Field by field: each lease does it for every job it sees. */
@@ -122,8 +138,13 @@ export async function forget(db: Database, which: Document, limit: number): Prom
   // A new job that has come since one was to be forgotten is no leftover.
   const isLeftOver = ({ _id, createdAt }: JobDocument): boolean =>
     createdAt < (goneAt.get(_id) ?? -Infinity);
-  await clearFresh(db, found.flatMap(freshJobs).filter(isLeftOver));
-  await db.deleteMany("jobs", { ...which, _id: { $in: past.map(({ _id }) => _id) } });
+  const left = found.flatMap(freshJobs).filter(isLeftOver);
+  await clearFresh(db, left);
+  // A change of the primary may bring these back: they are forgotten when the next look finds none of them.
+  const back = new Set(left.map(({ _id }) => _id));
+  const clear = past.filter(({ _id, ids }) => ![_id, ids ?? []].flat().some((id) => back.has(id)));
+  if (clear.length === 0) return;
+  await db.deleteMany("jobs", { ...which, _id: { $in: clear.map(({ _id }) => _id) } });
 }
 
 /** How many jobs are ready, fresh or not; of each kind at most `limit` documents are counted. */

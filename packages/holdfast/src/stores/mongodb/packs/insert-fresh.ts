@@ -29,7 +29,7 @@ export interface FreshCall {
 export async function insertFresh(db: Database, call: FreshCall): Promise<number[]> {
   const { runs, left } = runsOf(call);
   const documents = runs.map((run) => documentOf(run, call));
-  for (const index of await db.insertRepeatable("fresh", documents)) {
+  for (const index of (await db.insertRepeatable("fresh", documents)).keys()) {
     const { at, jobs } = runs[index] as Run;
     left.push(...jobs.map((_, place) => at + place));
   }
