@@ -8,6 +8,7 @@
  *                      ├─ abort ─▶ aborted
  *                      └─ too many failed again ─▶ stopped
  */
+import type { StoredJob } from "../../core/job.ts";
 import type { JobFilter } from "../../core/store.ts";
 
 export const ACTIONS = ["retry", "cancel", "remove", "reschedule"] as const;
@@ -156,4 +157,10 @@ export function commanded(
       if (isOver(operation) || state === "settling") return null;
       return { ...operation, state: "aborted", ranMs: ran, resumedAt: null, endedAt: now };
   }
+}
+
+export function isGone(
+  job: StoredJob | "pruned" | null | undefined,
+): job is "pruned" | null | undefined {
+  return job === null || job === undefined || job === "pruned";
 }
