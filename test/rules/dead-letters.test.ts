@@ -181,6 +181,21 @@ describe.each(EVERY_STORE)("dead letters on %s", (name) => {
     expect((await hf.counts())["mail"]).toMatchObject({ dead: 60 });
   });
 
+  it("what a replay was refused, and what was gone before it, is no outcome of it", async () => {
+    const hf = mailing();
+    await hf.work();
+    const [retried, removed] = await dead(hf, ["smtp", "smtp", "smtp"]);
+    const plan = await hf.deadLetters.plan();
+    isBroken = false;
+    await hf.retry(retried ?? "");
+    await hf.remove(removed ?? "");
+    await world.advance(1_000);
+    isBroken = true;
+    const { id } = await plan.start();
+    const end = await until(() => hf.operations.get(id), "finished");
+    expect(end).toMatchObject({ done: 1, refused: 1, missing: 1, succeeded: 0, failedAgain: 1 });
+  });
+
   it("a replay keeps its pace, pauses, goes on and is aborted", async () => {
     const hf = mailing();
     await hf.work();

@@ -5,7 +5,13 @@
  */
 import type { Chore, Extension, ExtensionHost } from "../../engine/extension.ts";
 import { eraseStep } from "./erase.ts";
-import { allowance, CHUNK, isActive, withoutBacklog, type OperationRecord } from "./operation.ts";
+import {
+  allowance,
+  CHUNK,
+  isActive,
+  withoutBacklog,
+  type OperationRecord,
+} from "./operation.ts";
 import {
   listOperations,
   readOperation,

@@ -20,10 +20,9 @@ export async function step(
 ): Promise<Versioned | null> {
   const { size, isStale } = turn;
   const { next, id } = operation;
-  const refs = (await readChunk(host.records, id, Math.floor(next / CHUNK))).slice(
-    next % CHUNK,
-    (next % CHUNK) + size,
-  );
+  const chunk = Math.floor(next / CHUNK);
+  const inChunk = await readChunk(host.records, id, chunk);
+  const refs = inChunk.slice(next % CHUNK, (next % CHUNK) + size);
   const jobs = await host.jobs.get(refs);
   const isRepeat = operation.step?.from === next && operation.step.to === next + refs.length;
   const goneNow = jobs.filter(isGone).length;
@@ -47,6 +46,10 @@ export async function step(
     done: operation.done + counts.done,
     refused: operation.refused + counts.refused,
     missing: operation.missing + counts.missing,
+    gone: Array.from(
+      { length: chunk + 1 },
+      (_, one) => (operation.gone?.[one] ?? 0) + (one === chunk ? counts.missing : 0),
+    ),
     step: null,
   };
   const isLast = after.next >= after.count || refs.length === 0;
@@ -60,14 +63,15 @@ export async function step(
 
 /** A person paused or aborted it during this step: what the step did counts all the same. */
 async function countBeside(host: ExtensionHost, after: OperationRecord): Promise<void> {
-  const { id, next, done, refused, missing, carrier } = after;
+  const { id, next, carrier, done, refused, missing, gone } = after;
+  const counts = { done, refused, missing, ...(gone && { gone }) };
   for (;;) {
     const found = await readOperation(host.records, id);
     const isOurs =
       found?.operation.carrier?.id === carrier?.id && found?.operation.step?.to === next;
     // Else another process has repeated the step, and has counted.
     if (!found || !isOurs) return;
-    const counted = { ...found.operation, next, done, refused, missing, step: null };
+    const counted = { ...found.operation, ...counts, next, step: null };
     if ((await writeOperation(host.records, counted, found.version)) !== null) return;
   }
 }

@@ -47,8 +47,10 @@ export interface OperationRecord {
   readonly done: number;
   readonly refused: number;
   readonly missing: number;
-  /** Of retried jobs, by chunk: how many succeeded, how many are dead again. */
-  readonly outcomes: readonly (readonly [succeeded: number, dead: number])[];
+  /** Of the jobs that it retried, by chunk: how many succeeded, and how many are dead again. */
+  readonly outcomes: readonly Outcomes[];
+  /** By chunk: how many ids were gone before it came to them. Absent: by a version that did not count them so. */
+  readonly gone?: readonly number[];
   /** Which process deals with it now, and until when others leave it alone. */
   readonly carrier: { readonly id: string; readonly until: number } | null;
   /** False: it is over, and the log and the ledger may not say so yet. */
@@ -58,6 +60,9 @@ export interface OperationRecord {
   /** Of an erasure. */
   readonly erase?: EraseState;
 }
+
+/** `over`: of how many ids there is nothing more to wait for. Absent: by a version that did not count them. */
+export type Outcomes = readonly [succeeded: number, dead: number, over?: number];
 
 export interface BegunStep {
   readonly from: number;
@@ -130,6 +135,11 @@ export function outcomesOf({ outcomes }: OperationRecord): {
   return { succeeded, failedAgain };
 }
 
+/** Nothing more will be known of the jobs that it has dealt with. */
+export function isKnown({ outcomes, next }: OperationRecord): boolean {
+  return outcomes.reduce((sum, [, , over = 0]) => sum + over, 0) >= next;
+}
+
 export function failsTooOften(operation: OperationRecord): boolean {
   const { stopAtFailureRate } = operation;
   const { succeeded, failedAgain } = outcomesOf(operation);
@@ -159,8 +169,8 @@ export function commanded(
   }
 }
 
-export function isGone(
-  job: StoredJob | "pruned" | null | undefined,
-): job is "pruned" | null | undefined {
+type Found = StoredJob | "pruned" | null | undefined;
+
+export function isGone(job: Found): job is Exclude<Found, StoredJob> {
   return job === null || job === undefined || job === "pruned";
 }

@@ -1,6 +1,15 @@
 /** What became of the jobs that a replay retried: it stops by itself if too many fail again, and ends once it knows. */
+import type { JobStatus, StoredJob } from "../../core/job.ts";
+import { operationMark } from "../../core/lineage.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";
-import { CHUNK, failsTooOften, isGone, outcomesOf, type OperationRecord } from "./operation.ts";
+import {
+  CHUNK,
+  failsTooOften,
+  isGone,
+  isKnown,
+  type OperationRecord,
+  type Outcomes,
+} from "./operation.ts";
 import { readChunk, writeOperation, type Versioned } from "./operation-records.ts";
 import { tell } from "./tell-operation.ts";
 
@@ -8,6 +17,7 @@ import { tell } from "./tell-operation.ts";
 const EVERY_MS = 1_000;
 /** Outcomes that are not known after this are not waited for. */
 const SETTLING_MS = 10 * 60_000;
+const NOTHING: Outcomes = [0, 0, 0];
 
 /** Looks what became of the jobs that were retried, a chunk a turn; stops what fails too often. */
 export async function watched(host: ExtensionHost, current: Versioned): Promise<Versioned | null> {
@@ -17,14 +27,11 @@ export async function watched(host: ExtensionHost, current: Versioned): Promise<
   const chunk = Math.floor(host.runtime.monotonic() / EVERY_MS) % chunks;
   const refs = await readChunk(host.records, operation.id, chunk);
   const jobs = await host.jobs.get(refs.slice(0, operation.next - chunk * CHUNK));
-  const of = (status: string) =>
-    jobs.filter((job) => typeof job === "object" && job?.status === status).length;
-  // What is gone has succeeded: only finished jobs are pruned, and dead ones much later.
-  const known = [of("succeeded") + jobs.filter(isGone).length, of("dead")] as const;
-  const before = operation.outcomes[chunk] ?? [0, 0];
-  if (before[0] === known[0] && before[1] === known[1]) return current;
+  const known = outcomesAmong(jobs, operation, chunk);
+  const before = operation.outcomes[chunk] ?? NOTHING;
+  if (known.every((count, at) => count === before[at])) return current;
   const outcomes = Array.from({ length: chunks }, (_, at) =>
-    at === chunk ? known : (operation.outcomes[at] ?? ([0, 0] as const)),
+    at === chunk ? known : (operation.outcomes[at] ?? NOTHING),
   );
   const told: OperationRecord = { ...operation, outcomes };
   if (!failsTooOften(told)) return writeOperation(host.records, told, version);
@@ -35,6 +42,21 @@ export async function watched(host: ExtensionHost, current: Versioned): Promise<
   return null;
 }
 
+/** A job that this operation was refused, or that a person has changed since, says nothing of it. */
+function outcomesAmong(
+  jobs: readonly (StoredJob | "pruned" | null)[],
+  operation: OperationRecord,
+  chunk: number,
+): Outcomes {
+  const mark = operationMark(operation);
+  const own = jobs.filter((job): job is StoredJob => !isGone(job) && job.by === mark);
+  const of = (status: JobStatus) => own.filter((job) => job.status === status).length;
+  // What is gone since has succeeded: only finished jobs are pruned, and dead ones much later.
+  const gone = Math.max(0, jobs.filter(isGone).length - (operation.gone?.[chunk] ?? 0));
+  const open = of("queued") + of("processing");
+  return [of("succeeded") + gone, of("dead"), jobs.length - open];
+}
+
 export async function settling(
   host: ExtensionHost,
   current: Versioned,
@@ -43,9 +65,8 @@ export async function settling(
   const latest = await watched(host, current);
   if (latest === null) return true;
   const { operation, version } = latest;
-  const { succeeded, failedAgain } = outcomesOf(operation);
-  const isKnown = succeeded + failedAgain >= operation.done + operation.missing;
-  if (!isKnown && now - (operation.endedAt ?? now) < SETTLING_MS) return true;
+  const isInTime = now - (operation.endedAt ?? now) < SETTLING_MS;
+  if (isInTime && !isKnown(operation)) return true;
   const finished: OperationRecord = { ...operation, state: "finished", told: false };
   const written = await writeOperation(host.records, finished, version);
   if (written !== null) await tell(host, written);
