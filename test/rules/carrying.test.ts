@@ -1,6 +1,12 @@
 /** The process that carries an operation on is killed, frozen or overtaken at the worst of moments. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { PermanentError, type Holdfast, type Store } from "../../packages/holdfast/src/index.ts";
+import {
+  PermanentError,
+  StoreUnavailableError,
+  type Holdfast,
+  type Store,
+} from "../../packages/holdfast/src/index.ts";
+import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
 import { EVERY_STORE, openWorld, signal, type ProcessOptions, type World } from "./world.ts";
 
 type Swaps = Parameters<Store["records"]["swap"]>[0];
@@ -26,8 +32,8 @@ describe.each(EVERY_STORE)("the carrier of an operation on %s", { timeout: 120_0
   }
 
   /** A process with so many dead jobs, and nothing that works. */
-  async function withDead(count: number): Promise<Holdfast> {
-    const { hf } = mailing();
+  async function withDead(count: number, options: ProcessOptions = {}): Promise<Holdfast> {
+    const { hf } = mailing(options);
     for (let at = 0; at < count; at += 1) await hf.enqueue("mail", at);
     const worker = await hf.work();
     for (let turn = 0; (await hf.counts())["mail"]?.dead !== count; turn += 1) {
@@ -67,6 +73,37 @@ describe.each(EVERY_STORE)("the carrier of an operation on %s", { timeout: 120_0
         }),
     });
     return carrier;
+  }
+
+  /** A ledger in a store of its own, whose reads hang for as long as they are told to, and then fail. */
+  async function ledgerElsewhere() {
+    const store = memoryStore({ now: () => world.time.now });
+    await store.open();
+    const hung: (() => void)[] = [];
+    let hangs = false;
+    const gone = () => new StoreUnavailableError("nobody answers", { mayHaveHappened: false });
+    const ledger: Store["ledger"] = {
+      ...store.ledger,
+      read: (...call) =>
+        hangs
+          ? new Promise((_, reject) => hung.push(() => reject(gone())))
+          : store.ledger.read(...call),
+    };
+    return {
+      store: { open: async () => {}, close: async () => {}, records: store.records, ledger },
+      hang: () => void (hangs = true),
+      answer() {
+        hangs = false;
+        for (const fail of hung.splice(0)) fail();
+      },
+    };
+  }
+
+  async function untilFinished(hf: Holdfast, id: string): Promise<void> {
+    for (let turn = 0; (await hf.operations.get(id)).state !== "finished"; turn += 1) {
+      if (turn > 60) throw new Error("it does not end");
+      await world.advance(1_000);
+    }
   }
 
   async function actions(hf: Holdfast): Promise<string[]> {
@@ -229,6 +266,22 @@ describe.each(EVERY_STORE)("the carrier of an operation on %s", { timeout: 120_0
       await world.advance(1_000);
     }
     expect(await hf.operations.get(id)).toMatchObject({ done: 3, refused: 0, succeeded: 3 });
+    const { failures } = await hf.failures.list({ final: true });
+    expect(failures.map(({ resolvedBy }) => resolvedBy)).toEqual(["ops", "ops", "ops"]);
+  });
+
+  it("a ledger that hangs holds no replay up, and hears of it once it answers", async () => {
+    const elsewhere = await ledgerElsewhere();
+    const hf = await withDead(3, { ledger: elsewhere.store });
+    await world.advance(10_000);
+    isBroken = false;
+    elsewhere.hang();
+    const { id } = await (await hf.deadLetters.plan()).start({ by: "ops", reason: "mended" });
+    for (let at = 0; at < 2; at += 1) await mailing({ ledger: elsewhere.store }).hf.work();
+    await world.advance(20_000);
+    expect(await hf.operations.get(id)).toMatchObject({ done: 3, succeeded: 3 });
+    elsewhere.answer();
+    await untilFinished(hf, id);
     const { failures } = await hf.failures.list({ final: true });
     expect(failures.map(({ resolvedBy }) => resolvedBy)).toEqual(["ops", "ops", "ops"]);
   });

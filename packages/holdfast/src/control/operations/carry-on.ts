@@ -5,10 +5,12 @@
  */
 import type { Chore, Extension, ExtensionHost } from "../../engine/extension.ts";
 import { eraseStep } from "./erase.ts";
+import { FailureMarks } from "./failure-marks.ts";
 import {
   allowance,
   CHUNK,
   isActive,
+  isOver,
   withoutBacklog,
   type OperationRecord,
 } from "./operation.ts";
@@ -48,7 +50,7 @@ export function operationsExtension(host: ExtensionHost, told: OperationsTold): 
 }
 
 function operationsChore(host: ExtensionHost, told: OperationsTold): Chore {
-  const carrier = host.workers.id;
+  const marks = new FailureMarks(host);
   let lookedAt = -Infinity;
   let ids: readonly string[] = [];
   host.workers.onChange(() => (lookedAt = -Infinity));
@@ -68,7 +70,7 @@ function operationsChore(host: ExtensionHost, told: OperationsTold): Chore {
       const left: string[] = [];
       for (const id of ids) {
         if (isStopped()) return;
-        if (await carryOn(host, id, carrier)) left.push(id);
+        if (await carryOn(host, id, marks)) left.push(id);
         // It may have stopped itself: the records are read again, by every process.
         else lookedAt = -Infinity;
       }
@@ -98,19 +100,19 @@ async function tellOthers(
 }
 
 /** One turn. False: there is nothing left to do for it. */
-async function carryOn(host: ExtensionHost, id: string, carrier: string): Promise<boolean> {
+async function carryOn(host: ExtensionHost, id: string, marks: FailureMarks): Promise<boolean> {
   const until = host.runtime.monotonic() + TURN_MS;
   const staleAt = host.runtime.monotonic() + STALE_MS;
   const isStale = () => host.runtime.monotonic() >= staleAt;
-  const claimed = await claim(host, id, carrier);
+  const claimed = await claim(host, id);
   if (claimed === "over") return false;
-  let current = claimed;
-  if (current?.operation.action === "erase") return erased(host, current, until);
+  if (claimed?.operation.action === "erase") return erased(host, claimed, until);
+  let current = claimed && (await marks.mark(claimed));
   if (current?.operation.state === "running") {
     current = await watched(host, current);
     if (current === null) return false;
   }
-  while (current !== null) {
+  while (current !== null && !isOver(current.operation)) {
     const now = await host.jobs.now();
     const { operation } = current;
     if (operation.state === "settling") return settling(host, current, now);
@@ -120,7 +122,8 @@ async function carryOn(host: ExtensionHost, id: string, carrier: string): Promis
     const size = begun?.from === next ? begun.to - next : most;
     // One that was paused during its last step has nothing left to do but to end.
     if (size === 0 && next < operation.count) return true;
-    current = await step(host, current, { size, now, isStale });
+    current = await step(host, current, { size, now, isStale, marks });
+    if (current !== null) current = await marks.mark(current);
     if (host.runtime.monotonic() >= until) break;
   }
   return true;
@@ -146,11 +149,8 @@ async function erased(host: ExtensionHost, claimed: Versioned, until: number): P
   }
 }
 
-async function claim(
-  host: ExtensionHost,
-  id: string,
-  carrier: string,
-): Promise<Versioned | "over" | null> {
+async function claim(host: ExtensionHost, id: string): Promise<Versioned | "over" | null> {
+  const carrier = host.workers.id;
   const found = await readOperation(host.records, id);
   if (found === null || !isActive(found.operation)) return "over";
   const now = await host.jobs.now();

@@ -7,18 +7,26 @@ import type { StoredJob } from "../../core/job.ts";
 import { operationMark } from "../../core/lineage.ts";
 import type { Change } from "../../core/store.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";
-import { resolveEntries } from "../failures/resolve-entries.ts";
-import { CHUNK, isGone, type IdRef, type OperationRecord } from "./operation.ts";
+import type { FailureMarks } from "./failure-marks.ts";
+import { CHUNK, isGone, type IdRef, type OperationRecord, type Unmarked } from "./operation.ts";
 import { readChunk, readOperation, writeOperation, type Versioned } from "./operation-records.ts";
 import { ended, tell } from "./tell-operation.ts";
+
+export interface Turn {
+  /** How many ids. */
+  readonly size: number;
+  readonly now: number;
+  /** This process was away for too long. */
+  readonly isStale: () => boolean;
+  readonly marks: FailureMarks;
+}
 
 /** Deals with the next ids. Null: another process has it now, or a person stopped it. */
 export async function step(
   host: ExtensionHost,
   { operation, version }: Versioned,
-  turn: { readonly size: number; readonly now: number; readonly isStale: () => boolean },
+  { size, now, isStale, marks }: Turn,
 ): Promise<Versioned | null> {
-  const { size, isStale } = turn;
   const { next, id } = operation;
   const chunk = Math.floor(next / CHUNK);
   const inChunk = await readChunk(host.records, id, chunk);
@@ -27,13 +35,14 @@ export async function step(
   const isRepeat = operation.step?.from === next && operation.step.to === next + refs.length;
   const goneNow = jobs.filter(isGone).length;
   const gone = isRepeat ? (operation.step?.gone ?? 0) : goneNow;
-  const at = isRepeat ? operation.step?.at : turn.now;
+  const at = isRepeat ? operation.step?.at : now;
   const begun = { ...operation, step: { from: next, to: next + refs.length, gone, at } };
   const claimed = await writeOperation(host.records, begun, version);
   if (claimed === null) return null;
   const since = (isRepeat ? at : undefined) ?? Infinity;
-  const results = await apply(host, operation, { refs, jobs, since, isStale });
-  if (results === null) return null;
+  const applied = await apply(host, operation, { refs, jobs, since, isStale });
+  if (applied === null) return null;
+  const { results, retried } = applied;
   const counts = { done: 0, refused: 0, missing: 0 };
   for (const result of results) counts[result] += 1;
   // What was there when the step began and is gone now was dealt with by a process that died in it: removed, or
@@ -50,21 +59,26 @@ export async function step(
       { length: chunk + 1 },
       (_, one) => (operation.gone?.[one] ?? 0) + (one === chunk ? counts.missing : 0),
     ),
+    unmarked: marks.added(operation.unmarked ?? [], retried),
     step: null,
   };
   const isLast = after.next >= after.count || refs.length === 0;
   const endedAt = await host.jobs.now();
   const written: OperationRecord = isLast ? ended(after, endedAt) : after;
   const done = await writeOperation(host.records, written, claimed.version);
-  if (done === null) await countBeside(host, after);
+  if (done === null) await countBeside(host, after, marks);
   else if (isLast && written.state === "finished") await tell(host, done);
   return done;
 }
 
 /** A person paused or aborted it during this step: what the step did counts all the same. */
-async function countBeside(host: ExtensionHost, after: OperationRecord): Promise<void> {
-  const { id, next, carrier, done, refused, missing, gone } = after;
-  const counts = { done, refused, missing, ...(gone && { gone }) };
+async function countBeside(
+  host: ExtensionHost,
+  after: OperationRecord,
+  marks: FailureMarks,
+): Promise<void> {
+  const { id, next, carrier, done, refused, missing, gone, unmarked } = after;
+  const counts = { done, refused, missing, ...(gone && { gone }), ...(unmarked && { unmarked }) };
   for (;;) {
     const found = await readOperation(host.records, id);
     const isOurs =
@@ -72,7 +86,11 @@ async function countBeside(host: ExtensionHost, after: OperationRecord): Promise
     // Else another process has repeated the step, and has counted.
     if (!found || !isOurs) return;
     const counted = { ...found.operation, ...counts, next, step: null };
-    if ((await writeOperation(host.records, counted, found.version)) !== null) return;
+    const written = await writeOperation(host.records, counted, found.version);
+    if (written === null) continue;
+    // One that was aborted is carried on by no process.
+    await marks.mark(written);
+    return;
   }
 }
 
@@ -89,9 +107,8 @@ async function apply(
     readonly since: number;
     readonly isStale: () => boolean;
   },
-): Promise<Result[] | null> {
+): Promise<{ readonly results: Result[]; readonly retried: readonly Unmarked[] } | null> {
   const { refs, jobs, since, isStale } = step;
-  const { by, reason } = operation;
   const mark = operationMark(operation);
   const results = new Map<string, Result>();
   const waiting: StoredJob[] = [];
@@ -107,23 +124,21 @@ async function apply(
       results.set(id, "done");
     } else waiting.push(job);
   });
-  // Its process may have died before it marked their failures.
-  for (const { jobs: alike, attempts } of byAttempts(host, operation, retriedBefore)) {
-    for (const { id, maxAttempts } of alike) {
-      await resolved(host, { id, attempts: maxAttempts - attempts }, { by, reason });
-    }
-  }
-  const why = { reason, by: mark };
+  // Its process may have died before it wrote down that their failures are to be marked.
+  const retried = byAttempts(host, operation, retriedBefore).flatMap(({ jobs: alike, attempts }) =>
+    alike.map(({ id, maxAttempts }): Unmarked => [id, maxAttempts - attempts]),
+  );
+  const why = { reason: operation.reason, by: mark };
   for (const { jobs: alike, attempts } of byAttempts(host, operation, waiting)) {
     if (isStale()) return null;
     const target = { ids: alike.map(({ id, queue }) => ({ id, queue })) };
     const { changes } = await changed(host, operation, { target, attempts, why });
     for (const { id, result } of changes) results.set(id, result === "asked" ? "done" : result);
     if (operation.action !== "retry") continue;
-    const retried = new Set(changes.filter(({ result }) => result === "done").map(({ id }) => id));
-    for (const job of alike) if (retried.has(job.id)) await resolved(host, job, { by, reason });
+    const done = new Set(changes.filter(({ result }) => result === "done").map(({ id }) => id));
+    for (const job of alike) if (done.has(job.id)) retried.push([job.id, job.attempts]);
   }
-  return refs.map(({ id }) => results.get(id) ?? "missing");
+  return { results: refs.map(({ id }) => results.get(id) ?? "missing"), retried };
 }
 
 function changed(
@@ -168,18 +183,4 @@ function byAttempts(
     groups.set(full, [...(groups.get(full) ?? []), job]);
   }
   return [...groups].map(([full, alike]) => ({ jobs: alike, attempts: full }));
-}
-
-/** The job is retried: a ledger that is away is no reason to stop. */
-async function resolved(
-  host: ExtensionHost,
-  job: Pick<StoredJob, "id" | "attempts">,
-  why: { readonly by: string | null; readonly reason: string | null },
-): Promise<void> {
-  if (!host.hasLedger) return;
-  try {
-    await resolveEntries(host, job, why);
-  } catch (error) {
-    host.logger.warn(`the failures of job ${job.id} could not be marked resolved`, { error });
-  }
 }

@@ -57,9 +57,14 @@ export interface OperationRecord {
   readonly told?: boolean;
   /** The step that was begun, for whoever must repeat it. */
   readonly step: BegunStep | null;
+  /** Retried jobs whose failures are to be marked as set right. */
+  readonly unmarked?: readonly Unmarked[];
   /** Of an erasure. */
   readonly erase?: EraseState;
 }
+
+/** `attempts`: how many the job had had when it was retried. */
+export type Unmarked = readonly [id: string, attempts: number];
 
 /** `over`: of how many ids there is nothing more to wait for. Absent: by a version that did not count them. */
 export type Outcomes = readonly [succeeded: number, dead: number, over?: number];

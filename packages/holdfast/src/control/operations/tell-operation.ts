@@ -1,5 +1,6 @@
 /** The end of an operation, for the log and the ledger. */
 import { derivedUuid, type ExtensionHost } from "../../engine/extension.ts";
+import { tellUnmarked } from "./failure-marks.ts";
 import { outcomesOf, type OperationRecord } from "./operation.ts";
 import { writeOperation, type Versioned } from "./operation-records.ts";
 
@@ -20,6 +21,8 @@ export async function tell(host: ExtensionHost, { operation, version }: Versione
     state,
     ...outcome,
   });
+  const { length: unmarked } = operation.unmarked ?? [];
+  if (unmarked > 0) tellUnmarked(host, unmarked);
   const entry = derivedUuid("operation", id, state);
   await host.audit({ action: `operation ${state}`, by, reason, details: outcome }, { id: entry });
   await writeOperation(host.records, { ...operation, told: true }, version);

@@ -15,7 +15,7 @@ import { tell } from "./tell-operation.ts";
 
 /** Another chunk is looked at each second. */
 const EVERY_MS = 1_000;
-/** Outcomes that are not known after this are not waited for. */
+/** Outcomes that are not known after this are not waited for, and a ledger that does not answer is not, either. */
 const SETTLING_MS = 10 * 60_000;
 const NOTHING: Outcomes = [0, 0, 0];
 
@@ -66,7 +66,8 @@ export async function settling(
   if (latest === null) return true;
   const { operation, version } = latest;
   const isInTime = now - (operation.endedAt ?? now) < SETTLING_MS;
-  if (isInTime && !isKnown(operation)) return true;
+  const isMarked = (operation.unmarked ?? []).length === 0;
+  if (isInTime && !(isKnown(operation) && isMarked)) return true;
   const finished: OperationRecord = { ...operation, state: "finished", told: false };
   const written = await writeOperation(host.records, finished, version);
   if (written !== null) await tell(host, written);
