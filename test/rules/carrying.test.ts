@@ -75,26 +75,27 @@ describe.each(EVERY_STORE)("the carrier of an operation on %s", { timeout: 120_0
     return carrier;
   }
 
-  /** A ledger in a store of its own, whose reads hang for as long as they are told to, and then fail. */
+  /** A ledger in a store of its own, whose reads fail, or hang until they do, for as long as they are told to. */
   async function ledgerElsewhere() {
     const store = memoryStore({ now: () => world.time.now });
     await store.open();
     const hung: (() => void)[] = [];
-    let hangs = false;
-    const gone = () => new StoreUnavailableError("nobody answers", { mayHaveHappened: false });
+    let how: "answers" | "hangs" | "fails" = "answers";
     const ledger: Store["ledger"] = {
       ...store.ledger,
-      read: (...call) =>
-        hangs
-          ? new Promise((_, reject) => hung.push(() => reject(gone())))
-          : store.ledger.read(...call),
+      async read(...call) {
+        if (how === "answers") return store.ledger.read(...call);
+        if (how === "hangs") await new Promise<void>((end) => hung.push(end));
+        throw new StoreUnavailableError("nobody answers", { mayHaveHappened: false });
+      },
     };
     return {
       store: { open: async () => {}, close: async () => {}, records: store.records, ledger },
-      hang: () => void (hangs = true),
+      hang: () => void (how = "hangs"),
+      fail: () => void (how = "fails"),
       answer() {
-        hangs = false;
-        for (const fail of hung.splice(0)) fail();
+        how = "answers";
+        for (const end of hung.splice(0)) end();
       },
     };
   }
@@ -284,5 +285,19 @@ describe.each(EVERY_STORE)("the carrier of an operation on %s", { timeout: 120_0
     await untilFinished(hf, id);
     const { failures } = await hf.failures.list({ final: true });
     expect(failures.map(({ resolvedBy }) => resolvedBy)).toEqual(["ops", "ops", "ops"]);
+  });
+
+  it("an operation that cannot go on keeps no other from it", async () => {
+    const elsewhere = await ledgerElsewhere();
+    const { hf } = mailing({ ledger: elsewhere.store });
+    await hf.enqueue("mail", 1, { queue: "later", delayMs: 60_000 });
+    elsewhere.fail();
+    await hf.erase({ group: "tenant-7" });
+    await world.advance(10);
+    const plan = await hf.operations.plan({ action: "cancel", filter: { queue: "later" } });
+    const { id } = await plan.start();
+    await hf.work({ queues: ["elsewhere"] });
+    await untilFinished(hf, id);
+    expect((await hf.operations.get(id)).done).toBe(1);
   });
 });

@@ -61,20 +61,29 @@ function operationsChore(host: ExtensionHost, told: OperationsTold): Chore {
       const now = host.runtime.monotonic();
       if (now - lookedAt >= LOOK_ANYWAY_MS) {
         lookedAt = now;
-        const all = await listOperations(host.records);
+        const all = await listOperations(host.records).catch((error: unknown) => {
+          lookedAt = -Infinity;
+          throw error;
+        });
         ids = all
           .filter(({ operation }) => isActive(operation))
           .map(({ operation }) => operation.id);
         await tellOthers(host, told, all);
       }
-      const left: string[] = [];
       for (const id of ids) {
         if (isStopped()) return;
-        if (await carryOn(host, id, marks)) left.push(id);
+        const others = ids.filter((other) => other !== id);
+        try {
+          if (await carryOn(host, id, marks)) continue;
+        } catch (error) {
+          // Its ledger may be away, for example: the others come first next time.
+          ids = [...others, id];
+          throw error;
+        }
+        ids = others;
         // It may have stopped itself: the records are read again, by every process.
-        else lookedAt = -Infinity;
+        lookedAt = -Infinity;
       }
-      ids = left;
     },
   };
 }
