@@ -337,7 +337,7 @@ describe.each(EVERY_STORE)("gates on %s", { timeout: 120_000 }, (name) => {
     const isFirst = one.hf.health().workers.some(({ id }) => id === holder);
     (isFirst ? one : two).kill();
     const left = isFirst ? two : one;
-    await world.advance(70_000);
+    await world.advance(130_000);
     expect(await left.hf.gates.get("hubspot")).toMatchObject({ state: "closed" });
   });
 
@@ -353,6 +353,26 @@ describe.each(EVERY_STORE)("gates on %s", { timeout: 120_000 }, (name) => {
     reads = 0;
     await world.advance(20_000);
     expect(reads).toBe(0);
+  });
+
+  it("a gate whose maker died before it told of it is obeyed within minutes", async () => {
+    const { hf } = await worker();
+    await world.advance(1_000);
+    const maker = world.process({
+      link: dyingAfter(
+        ({ key }) => key === "holdfast/gates/rule/hubspot",
+        () => maker.kill(),
+      ),
+    });
+    void maker.hf.gates.set("hubspot", {
+      queue: "crm",
+      rate: { limit: 1, perMs: 3_600_000, burst: 1 },
+    });
+    await world.until(async () => (await hf.gates.list()).length === 1);
+    await world.advance(130_000);
+    await add(hf, 10);
+    await world.advance(1_000);
+    expect(starts.length).toBeLessThan(3);
   });
 
   it("calls outside of jobs use the same gates", async () => {

@@ -1,12 +1,15 @@
 /**
  * The gates that this process knows. They are read when a gate is first asked for and again when the fleet's
- * look tells of a change. A process without a worker does not look: it reads again every few seconds of use.
+ * look tells of a change. A process without a worker does not look: it reads again every few seconds of use. One with
+ * a worker reads again every two minutes: who changed a gate may have died before it told anybody.
  */
 import type { ExtensionHost } from "../../engine/extension.ts";
+import { NewestAnswer } from "../records/newest-answer.ts";
 import type { Gate, GateLine } from "./gate-options.ts";
 import { readRules } from "./gate-records.ts";
 
 const READ_AGAIN_MS = 5_000;
+const READ_ANYWAY_MS = 120_000;
 
 /** A gate, and how it meets a line. */
 export interface Met {
@@ -24,6 +27,7 @@ export class GateBook {
   /** What was read is not all that is known. */
   #isStale = true;
   #reading: Promise<void> | null = null;
+  readonly #newest = new NewestAnswer();
 
   /** `onChange` is told when gates have changed, or may have. */
   constructor(host: Pick<ExtensionHost, "records" | "runtime" | "workers">, onChange: () => void) {
@@ -61,6 +65,14 @@ export class GateBook {
     await this.read();
   }
 
+  /** For a process that hears of changes: it may have missed one, and a read may have failed. What is known counts meanwhile. */
+  async readAnyway(): Promise<void> {
+    if (!this.isRead) return this.read();
+    if (this.#host.runtime.monotonic() - this.#readAt < READ_ANYWAY_MS) return;
+    await this.#load();
+    this.#onChange();
+  }
+
   all(): Iterable<Gate> {
     return this.#gates.values();
   }
@@ -88,21 +100,27 @@ export class GateBook {
   async #read(): Promise<void> {
     this.#isStale = false;
     try {
-      const gates = await readRules(this.#host.records);
-      const byQueue = new Map<string, (Met & { line: GateLine })[]>();
-      for (const gate of gates.values()) {
-        for (const line of gate.targets) {
-          const byLine = gate.isPerGroup || line.group !== null;
-          const met = byQueue.get(line.queue) ?? [];
-          byQueue.set(line.queue, [...met, { gate, byLine, line }]);
-        }
-      }
-      this.#gates = gates;
-      this.#byQueue = byQueue;
-      this.#readAt = this.#host.runtime.monotonic();
+      await this.#load();
     } catch (error) {
       this.#isStale = true;
       throw error;
     }
+  }
+
+  async #load(): Promise<void> {
+    const isNews = this.#newest.ask();
+    const gates = await readRules(this.#host.records);
+    if (!isNews()) return;
+    const byQueue = new Map<string, (Met & { line: GateLine })[]>();
+    for (const gate of gates.values()) {
+      for (const line of gate.targets) {
+        const byLine = gate.isPerGroup || line.group !== null;
+        const met = byQueue.get(line.queue) ?? [];
+        byQueue.set(line.queue, [...met, { gate, byLine, line }]);
+      }
+    }
+    this.#gates = gates;
+    this.#byQueue = byQueue;
+    this.#readAt = this.#host.runtime.monotonic();
   }
 }

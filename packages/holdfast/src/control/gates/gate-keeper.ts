@@ -339,8 +339,9 @@ export class GateKeeper {
     }
   }
 
-  /** Costs nothing while every gate is at rest. */
+  /** Costs nothing while every gate is at rest, but for a look at the rules every two minutes. */
   async #followAll(): Promise<void> {
+    await this.book.readAnyway();
     for (const meter of this.#meters.values()) {
       // Per group, lines hold themselves back: their jobs are judged one by one.
       if (meter.group !== null || !meter.isTurned) continue;
