@@ -1,6 +1,6 @@
 /** A queue in several parts: where jobs go, and which workers take them. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { InvalidOptionError } from "../../packages/holdfast/src/index.ts";
+import { InvalidOptionError, RetryAfterError } from "../../packages/holdfast/src/index.ts";
 import { late } from "./late.ts";
 import { openWorld, STORES, type ProcessOptions, type World } from "./world.ts";
 
@@ -169,6 +169,37 @@ describe.each(STORES)("shards of a queue on %s", (name) => {
     expect(queue).toMatchObject({ maxActive: 7, holds: [{ reason: "maintenance", until: null }] });
     expect(lines).toMatchObject([{ group: "tenant-1", maxActive: 1, weight: 3 }]);
     expect(lines[0]?.holds[0]?.until?.getTime()).toBe(world.time.now + 60_000);
+  });
+
+  it("a gate of the queue is one for all of its parts", async () => {
+    const hf = process();
+    await hf.queues.set("sim", { shards: 3 });
+    await hf.gates.set("crm", { queue: "sim", rate: { limit: 5, perMs: 1_000, burst: 1 } });
+    await enqueue(hf);
+    const ran: string[] = [];
+    await worker(ran).work({ queues: ["sim"] });
+    await world.advance(2_000);
+    expect(ran.length).toBeGreaterThan(5);
+    expect(ran.length).toBeLessThanOrEqual(12);
+    expect(new Set(ran.map((one) => one.split(" ")[0])).size).toBe(3);
+    const own = { queue: "sim:1", rate: { limit: 1, perMs: 1_000 } };
+    await expect(hf.gates.set("own", own)).rejects.toThrow('has a rate already, by gate "crm"');
+  });
+
+  it("what holds the gate of a queue holds its parts, and those that it gets later", async () => {
+    const hf = process();
+    await hf.queues.set("sim", { shards: 2 });
+    await hf.gates.set("crm", { queue: "sim", cooldown: true });
+    const held = async (queue: string) => (await hf.lines(queue)).queue?.holds.length ?? 0;
+    await hf.gates.report("crm", new RetryAfterError(60_000));
+    expect(await Promise.all(["sim", "sim:0", "sim:1"].map(held))).toEqual([1, 1, 1]);
+    expect(await hf.gates.held({ queue: "sim:1" })).toMatchObject([{ kind: "cooldown" }]);
+    await hf.gates.force("crm", "open", { by: "ops" });
+    await hf.queues.set("sim", { shards: 3 });
+    expect(await Promise.all(["sim", "sim:1", "sim:2"].map(held))).toEqual([1, 1, 1]);
+    expect(await hf.gates.held({ queue: "sim:2" })).toMatchObject([{ kind: "forced" }]);
+    await hf.gates.remove("crm");
+    expect(await Promise.all(["sim", "sim:1", "sim:2"].map(held))).toEqual([0, 0, 0]);
   });
 
   it("a look that is answered late does not undo what was set meanwhile", async () => {

@@ -5,7 +5,7 @@
  */
 import type { ExtensionHost } from "../../engine/extension.ts";
 import { NewestAnswer } from "../records/newest-answer.ts";
-import type { Gate, GateLine } from "./gate-options.ts";
+import type { Gate, GateLine, QueueParts } from "./gate-options.ts";
 import { readRules } from "./gate-records.ts";
 
 const READ_AGAIN_MS = 5_000;
@@ -18,11 +18,18 @@ export interface Met {
   readonly byLine: boolean;
 }
 
+interface MetLine extends Met {
+  readonly line: GateLine;
+}
+
+const NONE: readonly MetLine[] = [];
+
 export class GateBook {
   readonly #host: Pick<ExtensionHost, "records" | "runtime" | "workers">;
+  readonly #parts: Pick<QueueParts, "whole">;
   readonly #onChange: () => void;
   #gates: ReadonlyMap<string, Gate> = new Map();
-  #byQueue: ReadonlyMap<string, readonly (Met & { readonly line: GateLine })[]> = new Map();
+  #byQueue: ReadonlyMap<string, readonly MetLine[]> = new Map();
   #readAt = -Infinity;
   /** What was read is not all that is known. */
   #isStale = true;
@@ -30,8 +37,13 @@ export class GateBook {
   readonly #newest = new NewestAnswer();
 
   /** `onChange` is told when gates have changed, or may have. */
-  constructor(host: Pick<ExtensionHost, "records" | "runtime" | "workers">, onChange: () => void) {
+  constructor(
+    host: Pick<ExtensionHost, "records" | "runtime" | "workers">,
+    parts: Pick<QueueParts, "whole">,
+    onChange: () => void,
+  ) {
     this.#host = host;
+    this.#parts = parts;
     this.#onChange = onChange;
     host.workers.onChange(() => {
       this.#isStale = true;
@@ -83,18 +95,29 @@ export class GateBook {
 
   /** The gates that judge a whole queue. */
   ofQueue(queue: string): readonly Met[] {
-    return (this.#byQueue.get(queue) ?? []).filter(({ byLine }) => !byLine);
+    return this.#met(queue).filter(({ byLine }) => !byLine);
   }
 
   /** Are jobs of this queue judged one by one? */
   hasLines(queue: string): boolean {
-    return (this.#byQueue.get(queue) ?? []).some(({ byLine }) => byLine);
+    return this.#met(queue).some(({ byLine }) => byLine);
   }
 
   /** The gates of one line. */
   ofLine(queue: string, group: string | null): readonly Met[] {
-    const met = this.#byQueue.get(queue) ?? [];
+    const met = this.#met(queue);
     return met.filter(({ line }) => line.group === null || line.group === group);
+  }
+
+  /** A part of a queue has those of the queue, too; one that names both has each line once. */
+  #met(queue: string): readonly MetLine[] {
+    const own = this.#byQueue.get(queue) ?? NONE;
+    const whole = this.#parts.whole(queue);
+    const ofWhole = whole === queue ? NONE : (this.#byQueue.get(whole) ?? NONE);
+    if (own.length === 0 || ofWhole.length === 0) return own.length === 0 ? ofWhole : own;
+    const isOwn = ({ gate, line }: MetLine) =>
+      own.some((other) => other.gate === gate && other.line.group === line.group);
+    return [...own, ...ofWhole.filter((met) => !isOwn(met))];
   }
 
   async #read(): Promise<void> {
@@ -111,7 +134,7 @@ export class GateBook {
     const isNews = this.#newest.ask();
     const gates = await readRules(this.#host.records);
     if (!isNews()) return;
-    const byQueue = new Map<string, (Met & { line: GateLine })[]>();
+    const byQueue = new Map<string, MetLine[]>();
     for (const gate of gates.values()) {
       for (const line of gate.targets) {
         const byLine = gate.isPerGroup || line.group !== null;

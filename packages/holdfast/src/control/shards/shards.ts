@@ -1,7 +1,8 @@
 /**
  * Queues in several parts. A job that names a sharded queue goes to one of its parts, by its group, else its
  * idempotency key, else its id; a worker that names it takes all of them, or those it is told. A part is a queue like
- * any other: with limits, holds, counts and gates of its own, and on Redis Cluster a slot of its own.
+ * any other: with limits, holds and counts of its own, and on Redis Cluster a slot of its own. A gate of the queue is
+ * one for all of its parts, and a part may have others besides.
  *
  * The numbers of all queues are one record. A process reads it when it opens the store, when the fleet says that
  * something changed, and behind an enqueue, every five seconds at most. A number that grows moves no waiting job. What is in
@@ -67,18 +68,19 @@ export class Shards {
   }
 
   /** The queue as people call it, of which this one is a part; or the same. */
-  whole(queue: string): string {
+  readonly whole = (queue: string): string => {
+    if (this.#entries.size === 0) return queue;
     const colon = queue.lastIndexOf(":");
     const [name, shard] = [queue.slice(0, colon), Number(queue.slice(colon + 1))];
     const most = colon === -1 ? 0 : (this.#entries.get(name)?.most ?? 0);
     return shard < most && queue === shardName(name, shard) ? name : queue;
-  }
+  };
 
   /** The queue itself and all of its parts. */
-  names(queue: string): readonly string[] {
+  readonly names = (queue: string): readonly string[] => {
     const most = this.#entries.get(queue)?.most ?? 0;
     return [queue, ...Array.from({ length: most }, (_, shard) => shardName(queue, shard))];
-  }
+  };
 
   /** Does it to a queue, or to a group of it, in every part that it has now: one that is not known here would go on. */
   async each<Target extends string | { readonly queue: string }>(
@@ -119,7 +121,7 @@ export class Shards {
 
   /**
    * What holds and bounds the queue does so for new parts from their first job on, and they keep and age as it
-   * does. Gates name the queues they hold.
+   * does. A hold of a gate that ends by itself is set by the gate.
    */
   async #prepare(queue: string, from: number, to: number): Promise<void> {
     if (from === to) return;
@@ -132,7 +134,7 @@ export class Shards {
     }
     const now = await jobs.now();
     const set = async (group: string | null, holds: readonly Hold[], bounds: object) => {
-      const own = holds.filter(({ owner }) => !owner.startsWith("gate:"));
+      const own = holds.filter(({ owner, until }) => !owner.startsWith("gate:") || until === null);
       const ends = (until: number | null) => until && Math.max(1, Math.ceil(until - now));
       const held = own.map(({ owner, reason, by, until }) => ({
         ...{ owner, hold: { forMs: ends(until), reason, by } },
