@@ -1,7 +1,12 @@
 /** A queue in several parts: where jobs go, and which workers take them. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { InvalidOptionError, RetryAfterError } from "../../packages/holdfast/src/index.ts";
-import { late } from "./late.ts";
+import {
+  InvalidOptionError,
+  RetryAfterError,
+  StoreUnavailableError,
+  type Store,
+} from "../../packages/holdfast/src/index.ts";
+import { dyingAfter, late } from "./late.ts";
 import { openWorld, STORES, type ProcessOptions, type World } from "./world.ts";
 
 const KEY = "holdfast/shards";
@@ -214,6 +219,51 @@ describe.each(STORES)("shards of a queue on %s", (name) => {
     slow.release();
     await world.time.settle();
     expect((await hf.enqueue("work", null, { queue: "sim", group: "a" })).queue).toMatch(/:[01]$/);
+  });
+
+  it("a worker takes new parts although its look failed, or their maker died before it told", async () => {
+    let fails = false;
+    const link = (store: Store): Store => {
+      const { records } = store;
+      return {
+        ...store,
+        records: {
+          swap: (swaps) => records.swap(swaps),
+          scan: (request) => records.scan(request),
+          async read(keys) {
+            if (!fails || !keys.includes(KEY)) return records.read(keys);
+            throw new StoreUnavailableError("nobody answers", { mayHaveHappened: false });
+          },
+        },
+      };
+    };
+    const ran: string[] = [];
+    const { hf } = world.process({ link });
+    hf.handle("work", ({ group, queue }) => void ran.push(`${queue} ${group}`));
+    await hf.work({ queues: ["sim"] });
+    fails = true;
+    await process().queues.set("sim", { shards: 2 });
+    await world.advance(6_000);
+    fails = false;
+    await world.advance(10_000);
+    await enqueue(process());
+    await world.advance(6_000);
+    expect(ran).toHaveLength(40);
+    const maker = world.process({
+      link: dyingAfter(
+        ({ key }) => key === KEY,
+        () => maker.kill(),
+      ),
+    });
+    void maker.hf.queues.set("sim", { shards: 20 });
+    await world.until(async () => {
+      const [found] = await world.store.records.read([KEY]);
+      return found?.value.includes('"most":20') === true;
+    });
+    await world.advance(130_000);
+    await enqueue(process());
+    await world.advance(6_000);
+    expect(ran).toHaveLength(80);
   });
 
   it("a number that is none, or beyond what there is, is refused", async () => {

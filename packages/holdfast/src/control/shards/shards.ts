@@ -5,7 +5,7 @@
  * one for all of its parts, and a part may have others besides.
  *
  * The numbers of all queues are one record. A process reads it when it opens the store, when the fleet says that
- * something changed, and behind an enqueue, every five seconds at most. A number that grows moves no waiting job. What is in
+ * something changed, and behind an enqueue, every five seconds at most; one with a worker also every two minutes. A number that grows moves no waiting job. What is in
  * parts beyond a smaller one is still taken by workers of the whole queue, and so is what waits under its plain name.
  */
 import { InvalidOptionError } from "../../core/errors.ts";
@@ -17,7 +17,10 @@ import type { Extension, ExtensionHost } from "../../engine/extension.ts";
 import { NewestAnswer } from "../records/newest-answer.ts";
 
 const KEY = "holdfast/shards";
+const CHORE = "shards";
 const LOOK_MS = 5_000;
+/** Who changed a number may have died before it told anybody, and jobs in new parts wait for workers that know of them. */
+const LOOK_ANYWAY_MS = 120_000;
 const PAGE = 200;
 
 interface Entry {
@@ -48,6 +51,8 @@ export class Shards {
   readonly #newest = new NewestAnswer();
   #entries: ReadonlyMap<string, Entry> = new Map();
   #readAt = -Infinity;
+  /** The last look failed. */
+  #isStale = false;
 
   constructor(host: ExtensionHost) {
     this.#host = host;
@@ -58,6 +63,7 @@ export class Shards {
       enqueued: () => {
         if (host.runtime.monotonic() - this.#readAt >= LOOK_MS) this.#look();
       },
+      chores: [{ name: CHORE, everyMs: LOOK_MS, run: () => this.#lookAnyway() }],
     };
     host.workers.onChange(() => this.#look());
   }
@@ -208,14 +214,25 @@ export class Shards {
     return shardName(job.queue, shardOf(key, entry.shards));
   }
 
-  /** In the background; if it fails, the next reason to look comes soon. */
+  /** Answers in how many milliseconds to look again; if it fails, that is soon. */
+  async #lookAnyway(): Promise<number> {
+    const { monotonic } = this.#host.runtime;
+    if (this.#isStale || monotonic() - this.#readAt >= LOOK_ANYWAY_MS) await this.read();
+    return Math.max(LOOK_MS, LOOK_ANYWAY_MS - (monotonic() - this.#readAt));
+  }
+
+  /** In the background; if it fails, a process that enqueues or works looks again within seconds. */
   #look(): void {
     this.#readAt = this.#host.runtime.monotonic();
-    this.read().catch(() => {});
+    this.read().catch(() => {
+      this.#isStale = true;
+      this.#host.chores.soon(CHORE);
+    });
   }
 
   #take(queues: Stored["queues"]): void {
     this.#entries = new Map(Object.entries(queues));
+    this.#isStale = false;
     this.#readAt = this.#host.runtime.monotonic();
     for (const follower of this.#followers) this.#fill(follower);
   }
