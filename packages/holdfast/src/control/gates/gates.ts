@@ -131,7 +131,11 @@ export class Gates {
       return null;
     });
     const removed = before as Gate | null;
-    if (removed === null) return false;
+    if (removed === null) {
+      // Whoever removed it may not have heard of it, and told nobody.
+      await host.workers.announceChange();
+      return false;
+    }
     await host.workers.announceChange();
     await this.#release(host, removed);
     await forgetStates(host.records, removed);
