@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MoveRefusedError } from "../core/errors.ts";
 import type { AdoptedJob } from "../core/job.ts";
-import type { Store } from "../core/store.ts";
+import { WAITING_ENTRIES, type LedgerEntry } from "../core/ledger.ts";
+import type { OutboxItem, Store } from "../core/store.ts";
 import { memoryStore } from "../stores/memory/index.ts";
 import { sqliteStore } from "../stores/sqlite/index.ts";
 import { adoptedJob, key, newJob } from "../testing/conformance/new-job.ts";
@@ -150,6 +151,33 @@ describe("a move", () => {
       ...["holdfast/gates/hubspot", "holdfast/locks/x", "holdfast/workers/process/1"],
     ]);
     expect([gate?.expiresAt, typeof lock?.expiresAt, worker]).toEqual([null, "number", null]);
+  });
+
+  it("takes along what still waited to be relayed, and pauses the queue that it came into", async () => {
+    const [store, to] = [await filled(), await sqlite()];
+    const spawned = newJob({ queue: "spawned" });
+    const entry: LedgerEntry = {
+      ...{ id: "entry-1", kind: "failure", jobId: null, type: null, queue: null, group: null },
+      ...{ category: null, state: "open", body: "{}", at: null },
+    };
+    const items: OutboxItem[] = [
+      { id: "1", kind: "jobs", jobs: [spawned] },
+      { id: "2", kind: "entries", entries: [entry] },
+    ];
+    const from: Store = {
+      ...store,
+      outbox: {
+        read: async (limit) => items.slice(0, limit),
+        clear: async (ids) => void items.splice(0, ids.length),
+      },
+    };
+    expect(await moveJobs({ from, to })).toMatchObject({ jobs: 5, added: 5, records: 1 });
+    expect(items).toEqual([]);
+    expect(await to.get([{ id: spawned.id }])).toMatchObject([{ queue: "spawned" }]);
+    const [waiting] = await to.records.read([WAITING_ENTRIES + entry.id]);
+    expect(JSON.parse(waiting?.value ?? "null")).toEqual(entry);
+    const { queue } = await from.lines("spawned", { limit: 1 });
+    expect(queue?.holds).toHaveLength(1);
   });
 
   it("names a job that is different in the new store", async () => {
