@@ -300,4 +300,24 @@ describe.each(EVERY_STORE)("the carrier of an operation on %s", { timeout: 120_0
     await untilFinished(hf, id);
     expect((await hf.operations.get(id)).done).toBe(1);
   });
+
+  it("a start whose answer got lost has started it, and is audited", async () => {
+    await withDead(3);
+    let isLost = false;
+    const link = onSwap(async (swaps, swap) => {
+      const result = await swap();
+      if (isLost || !swaps.some(({ value }) => /"state":"running"/.test(value ?? ""))) {
+        return result;
+      }
+      isLost = true;
+      throw new StoreUnavailableError("nobody answers", { mayHaveHappened: true });
+    });
+    const { hf } = mailing({ link });
+    const starting = (await hf.deadLetters.plan()).start({ by: "ops" });
+    await world.advance(2_000);
+    const { id } = await starting;
+    expect(isLost).toBe(true);
+    expect(await hf.operations.get(id)).toMatchObject({ state: "running", by: "ops" });
+    expect(await actions(hf)).toEqual(["start operation"]);
+  });
 });

@@ -4,13 +4,11 @@
  */
 import { runBegun, runMarked, type ScheduleState } from "../../core/schedule.ts";
 import type { Why } from "../../core/store.ts";
-import { isRetryable, sleep, type ExtensionHost } from "../../engine/extension.ts";
+import type { ExtensionHost } from "../../engine/extension.ts";
+import { patiently } from "../records/patiently.ts";
 import { tickJob } from "./schedule-options.ts";
 import { changeSchedule } from "./schedule-records.ts";
 import { tickEntry } from "./tick-entries.ts";
-
-const TRIES = 4;
-const AGAIN_MS = 200;
 
 /** Answers the id of its job. Null: there is no schedule of this name. */
 export async function runNow(host: ExtensionHost, name: string, why: Why): Promise<string | null> {
@@ -29,19 +27,4 @@ export async function runNow(host: ExtensionHost, name: string, why: Why): Promi
   const mark = (state: ScheduleState | null) => state && runMarked(state, id);
   await patiently(host, () => changeSchedule(host, name, mark));
   return id;
-}
-
-/** Each of its steps may be done again. */
-async function patiently<Out>(
-  { runtime }: Pick<ExtensionHost, "runtime">,
-  act: () => Promise<Out>,
-): Promise<Out> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await act();
-    } catch (error) {
-      if (!isRetryable(error) || tries === TRIES) throw error;
-      await sleep(runtime, tries * AGAIN_MS);
-    }
-  }
 }
