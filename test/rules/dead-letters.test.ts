@@ -166,6 +166,21 @@ describe.each(EVERY_STORE)("dead letters on %s", (name) => {
     await expect(plan.start()).rejects.toThrow(OperationStateError);
   });
 
+  it("the ids of a plan that nobody starts are kept for a day, not for as long as a replay", async () => {
+    const hf = mailing();
+    await hf.work();
+    await dead(hf, ["smtp", "dns"]);
+    const plan = await hf.deadLetters.plan();
+    const keptDays = async () => {
+      const prefix = "holdfast/operation-ids/";
+      const { records } = await world.store.records.scan({ prefix, limit: 10 });
+      return records.map(({ expiresAt }) => ((expiresAt ?? 0) - world.time.now) / 86_400_000);
+    };
+    expect((await keptDays()).map(Math.round)).toEqual([1]);
+    await plan.start();
+    expect((await keptDays()).map(Math.round)).toEqual([90]);
+  });
+
   it("a replay that fails too often stops by itself", async () => {
     const hf = mailing();
     await hf.work();

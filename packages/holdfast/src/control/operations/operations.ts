@@ -19,7 +19,13 @@ import { jobsFilter, sleep, type ExtensionHost } from "../../engine/extension.ts
 import type { JobsFilter } from "../../engine/extension.ts";
 import { ACTIONS, commanded, isOver, outcomesOf } from "./operation.ts";
 import type { Action, OperationRecord, OperationState } from "./operation.ts";
-import { listOperations, readOperation, storePlan, writeOperation } from "./operation-records.ts";
+import {
+  keepIds,
+  listOperations,
+  readOperation,
+  storePlan,
+  writeOperation,
+} from "./operation-records.ts";
 import { patiently } from "../records/patiently.ts";
 import { CHOICE, planJobs, type ChoiceOptions, type Plan } from "./plan-jobs.ts";
 
@@ -162,6 +168,7 @@ export class Operations {
         ...{ ...operation, ...checked, startedAt: now, resumedAt: now },
         ...(isEmpty ? { state: "finished", endedAt: now } : { state: "running" }),
       };
+      await keepIds(host.records, operation);
       if ((await this.#write(host, started, version)) === null) continue;
       await audit(host, started, "start operation");
       await patiently(host, () => host.workers.announceChange());
