@@ -9,6 +9,7 @@ import {
   type Holdfast,
   type OperationView,
   type RunningJob,
+  type Store,
 } from "../../packages/holdfast/src/index.ts";
 import { EVERY_STORE, openWorld, type World } from "./world.ts";
 
@@ -164,6 +165,29 @@ describe.each(EVERY_STORE)("dead letters on %s", (name) => {
     const actions = entries.map(({ body }) => (body as { action: string }).action);
     expect(actions).toEqual(["operation finished", "start operation"]);
     await expect(plan.start()).rejects.toThrow(OperationStateError);
+  });
+
+  it("no more than fifty whole jobs are read at once, since their payloads may be large", async () => {
+    let most = 0;
+    const link = (store: Store): Store => ({
+      ...store,
+      get(refs) {
+        most = Math.max(most, refs.length);
+        return store.get(refs);
+      },
+    });
+    const hf = mailing({ link });
+    await hf.work({ concurrency: 50 });
+    const letter = (at: number) => String.fromCharCode(97 + Math.floor(at / 9), 97 + (at % 9));
+    await dead(
+      hf,
+      Array.from({ length: 120 }, (_, at) => letter(at)),
+    );
+    expect(await hf.deadLetters.groups({ limit: 200 })).toHaveLength(120);
+    const { id } = await (await hf.deadLetters.plan()).start();
+    await until(() => hf.operations.get(id), "finished");
+    expect((await hf.operations.get(id)).failedAgain).toBe(120);
+    expect(most).toBeLessThanOrEqual(50);
   });
 
   it("the ids of a plan that nobody starts are kept for a day, not for as long as a replay", async () => {

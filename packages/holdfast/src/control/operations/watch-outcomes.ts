@@ -1,12 +1,14 @@
 /** What became of the jobs that a replay retried: it stops by itself if too many fail again, and ends once it knows. */
-import type { JobStatus, StoredJob } from "../../core/job.ts";
+import type { JobStatus } from "../../core/job.ts";
 import { operationMark } from "../../core/lineage.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";
+import { lookAtJobs } from "../jobs/look-at-jobs.ts";
 import {
   CHUNK,
   failsTooOften,
   isGone,
   isKnown,
+  type IdRef,
   type OperationRecord,
   type Outcomes,
 } from "./operation.ts";
@@ -26,8 +28,8 @@ export async function watched(host: ExtensionHost, current: Versioned): Promise<
   const chunks = Math.ceil(operation.next / CHUNK);
   const chunk = Math.floor(host.runtime.monotonic() / EVERY_MS) % chunks;
   const refs = await readChunk(host.records, operation.id, chunk);
-  const jobs = await host.jobs.get(refs.slice(0, operation.next - chunk * CHUNK));
-  const known = outcomesAmong(jobs, operation, chunk);
+  const ours = refs.slice(0, operation.next - chunk * CHUNK);
+  const known = await outcomesAmong(host, ours, { operation, chunk });
   const before = operation.outcomes[chunk] ?? NOTHING;
   if (known.every((count, at) => count === before[at])) return current;
   const outcomes = Array.from({ length: chunks }, (_, at) =>
@@ -43,18 +45,20 @@ export async function watched(host: ExtensionHost, current: Versioned): Promise<
 }
 
 /** A job that this operation was refused, or that a person has changed since, says nothing of it. */
-function outcomesAmong(
-  jobs: readonly (StoredJob | "pruned" | null)[],
-  operation: OperationRecord,
-  chunk: number,
-): Outcomes {
+async function outcomesAmong(
+  host: Pick<ExtensionHost, "jobs">,
+  refs: readonly IdRef[],
+  { operation, chunk }: { readonly operation: OperationRecord; readonly chunk: number },
+): Promise<Outcomes> {
   const mark = operationMark(operation);
-  const own = jobs.filter((job): job is StoredJob => !isGone(job) && job.by === mark);
-  const of = (status: JobStatus) => own.filter((job) => job.status === status).length;
+  const seen = await lookAtJobs(host, refs, (job) =>
+    isGone(job) ? "gone" : job.by === mark && job.status,
+  );
+  const of = (how: JobStatus | "gone") => seen.filter((one) => one === how).length;
   // What is gone since has succeeded: only finished jobs are pruned, and dead ones much later.
-  const gone = Math.max(0, jobs.filter(isGone).length - (operation.gone?.[chunk] ?? 0));
+  const goneSince = Math.max(0, of("gone") - (operation.gone?.[chunk] ?? 0));
   const open = of("queued") + of("processing");
-  return [of("succeeded") + gone, of("dead"), jobs.length - open];
+  return [of("succeeded") + goneSince, of("dead"), seen.length - open];
 }
 
 export async function settling(
