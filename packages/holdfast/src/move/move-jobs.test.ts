@@ -180,6 +180,25 @@ describe("a move", () => {
     expect(queue?.holds).toHaveLength(1);
   });
 
+  it("has few jobs in memory where they are large", async () => {
+    const store = await opened(memoryStore());
+    const payload = JSON.stringify("x".repeat(500_000));
+    await store.insert(Array.from({ length: 60 }, () => newJob({ payload })));
+    let most = 0;
+    const from: Store = {
+      ...store,
+      get(refs) {
+        most = Math.max(most, refs.length);
+        return store.get(refs);
+      },
+    };
+    const pages: number[] = [];
+    for await (const page of exportJobs(from)) pages.push(page.length);
+    expect(pages.reduce((sum, count) => sum + count, 0)).toBe(60);
+    expect(Math.max(...pages)).toBeLessThan(12);
+    expect(most).toBeLessThanOrEqual(20);
+  });
+
   it("names a job that is different in the new store", async () => {
     const [from, to] = [await filled(), await sqlite()];
     const [job] = await contents(from, false);
