@@ -1,6 +1,12 @@
 /** The process that carries an operation on is killed, frozen or overtaken at the worst of moments. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { PermanentError, type Holdfast, type Store } from "../../packages/holdfast/src/index.ts";
+import {
+  PermanentError,
+  StoreUnavailableError,
+  type Holdfast,
+  type Store,
+} from "../../packages/holdfast/src/index.ts";
+import { memoryStore } from "../../packages/holdfast/src/stores/memory/index.ts";
 import { EVERY_STORE, openWorld, signal, type ProcessOptions, type World } from "./world.ts";
 
 type Swaps = Parameters<Store["records"]["swap"]>[0];
@@ -26,8 +32,8 @@ describe.each(EVERY_STORE)("the carrier of an operation on %s", { timeout: 120_0
   }
 
   /** A process with so many dead jobs, and nothing that works. */
-  async function withDead(count: number): Promise<Holdfast> {
-    const { hf } = mailing();
+  async function withDead(count: number, options: ProcessOptions = {}): Promise<Holdfast> {
+    const { hf } = mailing(options);
     for (let at = 0; at < count; at += 1) await hf.enqueue("mail", at);
     const worker = await hf.work();
     for (let turn = 0; (await hf.counts())["mail"]?.dead !== count; turn += 1) {
@@ -67,6 +73,38 @@ describe.each(EVERY_STORE)("the carrier of an operation on %s", { timeout: 120_0
         }),
     });
     return carrier;
+  }
+
+  /** A ledger in a store of its own, whose reads fail, or hang until they do, for as long as they are told to. */
+  async function ledgerElsewhere() {
+    const store = memoryStore({ now: () => world.time.now });
+    await store.open();
+    const hung: (() => void)[] = [];
+    let how: "answers" | "hangs" | "fails" = "answers";
+    const ledger: Store["ledger"] = {
+      ...store.ledger,
+      async read(...call) {
+        if (how === "answers") return store.ledger.read(...call);
+        if (how === "hangs") await new Promise<void>((end) => hung.push(end));
+        throw new StoreUnavailableError("nobody answers", { mayHaveHappened: false });
+      },
+    };
+    return {
+      store: { open: async () => {}, close: async () => {}, records: store.records, ledger },
+      hang: () => void (how = "hangs"),
+      fail: () => void (how = "fails"),
+      answer() {
+        how = "answers";
+        for (const end of hung.splice(0)) end();
+      },
+    };
+  }
+
+  async function untilFinished(hf: Holdfast, id: string): Promise<void> {
+    for (let turn = 0; (await hf.operations.get(id)).state !== "finished"; turn += 1) {
+      if (turn > 60) throw new Error("it does not end");
+      await world.advance(1_000);
+    }
   }
 
   async function actions(hf: Holdfast): Promise<string[]> {
@@ -231,5 +269,55 @@ describe.each(EVERY_STORE)("the carrier of an operation on %s", { timeout: 120_0
     expect(await hf.operations.get(id)).toMatchObject({ done: 3, refused: 0, succeeded: 3 });
     const { failures } = await hf.failures.list({ final: true });
     expect(failures.map(({ resolvedBy }) => resolvedBy)).toEqual(["ops", "ops", "ops"]);
+  });
+
+  it("a ledger that hangs holds no replay up, and hears of it once it answers", async () => {
+    const elsewhere = await ledgerElsewhere();
+    const hf = await withDead(3, { ledger: elsewhere.store });
+    await world.advance(10_000);
+    isBroken = false;
+    elsewhere.hang();
+    const { id } = await (await hf.deadLetters.plan()).start({ by: "ops", reason: "mended" });
+    for (let at = 0; at < 2; at += 1) await mailing({ ledger: elsewhere.store }).hf.work();
+    await world.advance(20_000);
+    expect(await hf.operations.get(id)).toMatchObject({ done: 3, succeeded: 3 });
+    elsewhere.answer();
+    await untilFinished(hf, id);
+    const { failures } = await hf.failures.list({ final: true });
+    expect(failures.map(({ resolvedBy }) => resolvedBy)).toEqual(["ops", "ops", "ops"]);
+  });
+
+  it("an operation that cannot go on keeps no other from it", async () => {
+    const elsewhere = await ledgerElsewhere();
+    const { hf } = mailing({ ledger: elsewhere.store });
+    await hf.enqueue("mail", 1, { queue: "later", delayMs: 60_000 });
+    elsewhere.fail();
+    await hf.erase({ group: "tenant-7" });
+    await world.advance(10);
+    const plan = await hf.operations.plan({ action: "cancel", filter: { queue: "later" } });
+    const { id } = await plan.start();
+    await hf.work({ queues: ["elsewhere"] });
+    await untilFinished(hf, id);
+    expect((await hf.operations.get(id)).done).toBe(1);
+  });
+
+  it("a start whose answer got lost has started it, and is audited", async () => {
+    await withDead(3);
+    let isLost = false;
+    const link = onSwap(async (swaps, swap) => {
+      const result = await swap();
+      if (isLost || !swaps.some(({ value }) => /"state":"running"/.test(value ?? ""))) {
+        return result;
+      }
+      isLost = true;
+      throw new StoreUnavailableError("nobody answers", { mayHaveHappened: true });
+    });
+    const { hf } = mailing({ link });
+    const starting = (await hf.deadLetters.plan()).start({ by: "ops" });
+    await world.advance(2_000);
+    const { id } = await starting;
+    expect(isLost).toBe(true);
+    expect(await hf.operations.get(id)).toMatchObject({ state: "running", by: "ops" });
+    expect(await actions(hf)).toEqual(["start operation"]);
   });
 });

@@ -9,6 +9,7 @@ import {
   type Holdfast,
   type OperationView,
   type RunningJob,
+  type Store,
 } from "../../packages/holdfast/src/index.ts";
 import { EVERY_STORE, openWorld, type World } from "./world.ts";
 
@@ -166,6 +167,44 @@ describe.each(EVERY_STORE)("dead letters on %s", (name) => {
     await expect(plan.start()).rejects.toThrow(OperationStateError);
   });
 
+  it("no more than fifty whole jobs are read at once, since their payloads may be large", async () => {
+    let most = 0;
+    const link = (store: Store): Store => ({
+      ...store,
+      get(refs) {
+        most = Math.max(most, refs.length);
+        return store.get(refs);
+      },
+    });
+    const hf = mailing({ link });
+    await hf.work({ concurrency: 50 });
+    const letter = (at: number) => String.fromCharCode(97 + Math.floor(at / 9), 97 + (at % 9));
+    await dead(
+      hf,
+      Array.from({ length: 120 }, (_, at) => letter(at)),
+    );
+    expect(await hf.deadLetters.groups({ limit: 200 })).toHaveLength(120);
+    const { id } = await (await hf.deadLetters.plan()).start();
+    await until(() => hf.operations.get(id), "finished");
+    expect((await hf.operations.get(id)).failedAgain).toBe(120);
+    expect(most).toBeLessThanOrEqual(50);
+  });
+
+  it("the ids of a plan that nobody starts are kept for a day, not for as long as a replay", async () => {
+    const hf = mailing();
+    await hf.work();
+    await dead(hf, ["smtp", "dns"]);
+    const plan = await hf.deadLetters.plan();
+    const keptDays = async () => {
+      const prefix = "holdfast/operation-ids/";
+      const { records } = await world.store.records.scan({ prefix, limit: 10 });
+      return records.map(({ expiresAt }) => ((expiresAt ?? 0) - world.time.now) / 86_400_000);
+    };
+    expect((await keptDays()).map(Math.round)).toEqual([1]);
+    await plan.start();
+    expect((await keptDays()).map(Math.round)).toEqual([90]);
+  });
+
   it("a replay that fails too often stops by itself", async () => {
     const hf = mailing();
     await hf.work();
@@ -179,6 +218,21 @@ describe.each(EVERY_STORE)("dead letters on %s", (name) => {
     expect(end.done).toBeLessThan(60);
     expect(end.failedAgain).toBeGreaterThanOrEqual(10);
     expect((await hf.counts())["mail"]).toMatchObject({ dead: 60 });
+  });
+
+  it("what a replay was refused, and what was gone before it, is no outcome of it", async () => {
+    const hf = mailing();
+    await hf.work();
+    const [retried, removed] = await dead(hf, ["smtp", "smtp", "smtp"]);
+    const plan = await hf.deadLetters.plan();
+    isBroken = false;
+    await hf.retry(retried ?? "");
+    await hf.remove(removed ?? "");
+    await world.advance(1_000);
+    isBroken = true;
+    const { id } = await plan.start();
+    const end = await until(() => hf.operations.get(id), "finished");
+    expect(end).toMatchObject({ done: 1, refused: 1, missing: 1, succeeded: 0, failedAgain: 1 });
   });
 
   it("a replay keeps its pace, pauses, goes on and is aborted", async () => {

@@ -337,7 +337,7 @@ describe.each(EVERY_STORE)("gates on %s", { timeout: 120_000 }, (name) => {
     const isFirst = one.hf.health().workers.some(({ id }) => id === holder);
     (isFirst ? one : two).kill();
     const left = isFirst ? two : one;
-    await world.advance(70_000);
+    await world.advance(130_000);
     expect(await left.hf.gates.get("hubspot")).toMatchObject({ state: "closed" });
   });
 
@@ -353,6 +353,50 @@ describe.each(EVERY_STORE)("gates on %s", { timeout: 120_000 }, (name) => {
     reads = 0;
     await world.advance(20_000);
     expect(reads).toBe(0);
+  });
+
+  it("a gate whose maker died before it told of it is obeyed within minutes", async () => {
+    const { hf } = await worker();
+    await world.advance(1_000);
+    const maker = world.process({
+      link: dyingAfter(
+        ({ key }) => key === "holdfast/gates/rule/hubspot",
+        () => maker.kill(),
+      ),
+    });
+    void maker.hf.gates.set("hubspot", {
+      queue: "crm",
+      rate: { limit: 1, perMs: 3_600_000, burst: 1 },
+    });
+    await world.until(async () => (await hf.gates.list()).length === 1);
+    await world.advance(130_000);
+    await add(hf, 10);
+    await world.advance(1_000);
+    expect(starts.length).toBeLessThan(3);
+  });
+
+  it("a gate whose remover died before it told of it is gone once it is removed again", async () => {
+    const { hf } = await worker();
+    await hf.gates.set("hubspot", {
+      queue: "crm",
+      rate: { limit: 1, perMs: 3_600_000, burst: 1 },
+    });
+    await add(hf, 5);
+    await world.advance(2_000);
+    expect(starts).toHaveLength(1);
+    const remover = world.process({
+      link: dyingAfter(
+        ({ key, value }) => key === "holdfast/gates/rule/hubspot" && value === null,
+        () => remover.kill(),
+      ),
+    });
+    void remover.hf.gates.remove("hubspot");
+    const { hf: other } = world.process();
+    await world.until(async () => (await other.gates.list()).length === 0);
+    expect(await other.gates.remove("hubspot")).toBe(false);
+    // Five seconds until an idle process hears of it, and five until it polls.
+    await world.advance(15_000);
+    expect(starts).toHaveLength(5);
   });
 
   it("calls outside of jobs use the same gates", async () => {
@@ -396,6 +440,27 @@ describe.each(EVERY_STORE)("gates on %s", { timeout: 120_000 }, (name) => {
       return isThrough;
     });
     await waiting;
+  });
+
+  it("a probe that was never reported takes no later failure with it", async () => {
+    const [one, other] = [world.process().hf, world.process().hf];
+    await one.gates.set("api", { breaker: { failures: 1, withinMs: 60_000, openMs: 1_000 } });
+    const opens = async (hf: Holdfast) => {
+      await hf.gates.report("api", DOWN);
+      await world.advance(500);
+      expect(await one.gates.get("api")).toMatchObject({ state: "open" });
+      await world.advance(1_000);
+    };
+    await opens(one);
+    // A probe, which goes well without a word.
+    await one.gates.acquire("api");
+    await world.advance(11_000);
+    await opens(other);
+    await other.gates.acquire("api");
+    await other.gates.report("api");
+    await world.advance(500);
+    expect(await one.gates.get("api")).toMatchObject({ state: "closed" });
+    await opens(one);
   });
 
   it("a gate that makes no sense is refused with the correct form", async () => {

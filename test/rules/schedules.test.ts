@@ -187,6 +187,33 @@ describe.each(EVERY_STORE)("schedules on %s", { timeout: 120_000 }, (name) => {
     expect(await hf.schedules.get("each")).toMatchObject({ fired: 1, missed: 0 });
   });
 
+  it("a run by hand whose answer got lost is the same run when it is asked for again", async () => {
+    await toMinute();
+    const { hf } = await worker({ schedules: { each: EVERY_MINUTE } });
+    let isDeaf = true;
+    const ops = world.process({
+      link: (store) => ({
+        ...store,
+        async insert(...given) {
+          const answer = await store.insert(...given);
+          if (!isDeaf) return answer;
+          throw new StoreUnavailableError("nobody answers", { mayHaveHappened: true });
+        },
+      }),
+    });
+    const unheard = ops.hf.schedules.runNow("each");
+    const failed = expect(unheard).rejects.toThrow(StoreUnavailableError);
+    await world.advance(3_000);
+    await failed;
+    isDeaf = false;
+    const { id } = await ops.hf.schedules.runNow("each", { by: "ops" });
+    expect((await jobs(hf)).map((job) => job.id)).toEqual([id]);
+    expect(await hf.schedules.get("each")).toMatchObject({ fired: 1, lastRun: { job: id } });
+    expect(await ticks(hf)).toMatchObject([{ job: id, isManual: true, by: "ops" }]);
+    expect((await ops.hf.schedules.runNow("each")).id).not.toBe(id);
+    expect(await jobs(hf)).toHaveLength(2);
+  });
+
   it("ticks that were missed are run once, not at all, or each, as the schedule says", async () => {
     await toMinute();
     const schedules = {

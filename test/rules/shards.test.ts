@@ -1,7 +1,12 @@
 /** A queue in several parts: where jobs go, and which workers take them. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { InvalidOptionError, StoreUnavailableError } from "../../packages/holdfast/src/index.ts";
-import { late } from "./late.ts";
+import {
+  InvalidOptionError,
+  RetryAfterError,
+  StoreUnavailableError,
+  type Store,
+} from "../../packages/holdfast/src/index.ts";
+import { dyingAfter, late } from "./late.ts";
 import { openWorld, STORES, type ProcessOptions, type World } from "./world.ts";
 
 const KEY = "holdfast/shards";
@@ -221,6 +226,37 @@ describe.each(STORES)("shards of a queue on %s", (name) => {
     expect(ran).toEqual([queue]);
   });
 
+  it("a gate of the queue is one for all of its parts", async () => {
+    const hf = process();
+    await hf.queues.set("sim", { shards: 3 });
+    await hf.gates.set("crm", { queue: "sim", rate: { limit: 5, perMs: 1_000, burst: 1 } });
+    await enqueue(hf);
+    const ran: string[] = [];
+    await worker(ran).work({ queues: ["sim"] });
+    await world.advance(2_000);
+    expect(ran.length).toBeGreaterThan(5);
+    expect(ran.length).toBeLessThanOrEqual(12);
+    expect(new Set(ran.map((one) => one.split(" ")[0])).size).toBe(3);
+    const own = { queue: "sim:1", rate: { limit: 1, perMs: 1_000 } };
+    await expect(hf.gates.set("own", own)).rejects.toThrow('has a rate already, by gate "crm"');
+  });
+
+  it("what holds the gate of a queue holds its parts, and those that it gets later", async () => {
+    const hf = process();
+    await hf.queues.set("sim", { shards: 2 });
+    await hf.gates.set("crm", { queue: "sim", cooldown: true });
+    const held = async (queue: string) => (await hf.lines(queue)).queue?.holds.length ?? 0;
+    await hf.gates.report("crm", new RetryAfterError(60_000));
+    expect(await Promise.all(["sim", "sim:0", "sim:1"].map(held))).toEqual([1, 1, 1]);
+    expect(await hf.gates.held({ queue: "sim:1" })).toMatchObject([{ kind: "cooldown" }]);
+    await hf.gates.force("crm", "open", { by: "ops" });
+    await hf.queues.set("sim", { shards: 3 });
+    expect(await Promise.all(["sim", "sim:1", "sim:2"].map(held))).toEqual([1, 1, 1]);
+    expect(await hf.gates.held({ queue: "sim:2" })).toMatchObject([{ kind: "forced" }]);
+    await hf.gates.remove("crm");
+    expect(await Promise.all(["sim", "sim:1", "sim:2"].map(held))).toEqual([0, 0, 0]);
+  });
+
   it("a look that is answered late does not undo what was set meanwhile", async () => {
     const slow = late(KEY);
     const { hf } = world.process({ link: slow.link });
@@ -233,6 +269,51 @@ describe.each(STORES)("shards of a queue on %s", (name) => {
     slow.release();
     await world.time.settle();
     expect((await hf.enqueue("work", null, { queue: "sim", group: "a" })).queue).toMatch(/:[01]$/);
+  });
+
+  it("a worker takes new parts although its look failed, or their maker died before it told", async () => {
+    let fails = false;
+    const link = (store: Store): Store => {
+      const { records } = store;
+      return {
+        ...store,
+        records: {
+          swap: (swaps) => records.swap(swaps),
+          scan: (request) => records.scan(request),
+          async read(keys) {
+            if (!fails || !keys.includes(KEY)) return records.read(keys);
+            throw new StoreUnavailableError("nobody answers", { mayHaveHappened: false });
+          },
+        },
+      };
+    };
+    const ran: string[] = [];
+    const { hf } = world.process({ link });
+    hf.handle("work", ({ group, queue }) => void ran.push(`${queue} ${group}`));
+    await hf.work({ queues: ["sim"] });
+    fails = true;
+    await process().queues.set("sim", { shards: 2 });
+    await world.advance(6_000);
+    fails = false;
+    await world.advance(10_000);
+    await enqueue(process());
+    await world.advance(6_000);
+    expect(ran).toHaveLength(40);
+    const maker = world.process({
+      link: dyingAfter(
+        ({ key }) => key === KEY,
+        () => maker.kill(),
+      ),
+    });
+    void maker.hf.queues.set("sim", { shards: 20 });
+    await world.until(async () => {
+      const [found] = await world.store.records.read([KEY]);
+      return found?.value.includes('"most":20') === true;
+    });
+    await world.advance(130_000);
+    await enqueue(process());
+    await world.advance(6_000);
+    expect(ran).toHaveLength(80);
   });
 
   it("a number that is none, or beyond what there is, is refused", async () => {

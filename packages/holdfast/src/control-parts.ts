@@ -51,7 +51,7 @@ export function createControl(
   const schedules = new Schedules(host, { engine: engine.host, appVersion });
   const shards = new Shards(engine.host);
   const overflows = new Overflows(engine.host, (queue) => shards.whole(queue));
-  const gates = new Gates(engine.host, opened);
+  const gates = new Gates(engine.host, shards, opened);
   const locks = new Locks(engine, ready, checkLockDefaults(options.lock));
   const counting = hasStore && checked.stats ? statsExtension(engine.host) : null;
   extend(engine, [

@@ -96,6 +96,9 @@ export interface TrimRequest {
   readonly limit: number;
 }
 
+/** Records with entries that wait for a ledger elsewhere: they came with no settle, or were in the way in the outbox. */
+export const WAITING_ENTRIES = "holdfast/entry/";
+
 /** What is asked of a store that keeps a ledger for the jobs of another one. Every `Store` fits. */
 export interface LedgerStore {
   open(): Promise<void>;

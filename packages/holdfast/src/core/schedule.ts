@@ -54,6 +54,15 @@ export interface Claim {
   readonly job: ScheduledJob | null;
 }
 
+/** A run that an operator asked for, and that may not be through. */
+export interface BegunRun {
+  readonly id: string;
+  /** By the store's clock. */
+  readonly at: number;
+  /** What was scheduled when it was begun, if that has changed since. */
+  readonly job: ScheduledJob | null;
+}
+
 export interface Paused {
   readonly at: number;
   readonly by: string | null;
@@ -75,6 +84,7 @@ export interface ScheduleState {
   /** Since when no live worker declares it any more. */
   readonly disabledAt: number | null;
   readonly claim: Claim | null;
+  readonly run?: BegunRun | null;
   readonly last: Tick | null;
   /** The newest that was fired. */
   readonly lastJob: (JobRef & { readonly queue: string }) | null;
@@ -89,6 +99,8 @@ export interface ScheduleState {
 export const SCHEDULES = "holdfast/schedules/";
 /** Others leave a claim alone for so long; and its process inserts nothing later than that. */
 export const CLAIM_MS = 10_000;
+/** Whoever asks for a run by hand so soon after one that was not heard of goes on with that. */
+const SAME_RUN_MS = 600_000;
 /** With `missed: "skip"` a tick may be this late. */
 export const LATE_MS = 60_000;
 
@@ -115,12 +127,13 @@ export function redefined(
   const { origin, appVersion, now } = about;
   const isSameRule = JSON.stringify(definition.rule) === JSON.stringify(state.definition.rule);
   const nextAt = isSameRule ? state.nextAt : firstTick(definition.rule, now);
-  const { claim } = state;
+  const { claim, run } = state;
   const changed: ScheduleState = {
     ...{ ...state, definition, origin, appVersion, nextAt },
     anchor: isSameRule ? state.anchor : (nextAt ?? now),
     // What is claimed is inserted as it was then: in another queue it would not be found again.
     claim: claim && { ...claim, job: claim.job ?? state.definition.job },
+    ...(run && { run: { ...run, job: run.job ?? state.definition.job } }),
   };
   return changed.disabledAt === null ? changed : declaredAgain(changed, now);
 }
@@ -197,5 +210,26 @@ export function marked(state: ScheduleState, ticks: readonly Tick[]): ScheduleSt
     fired: state.fired + counts.fired,
     skipped: state.skipped + counts.skipped,
     missed: state.missed + counts.missed,
+  };
+}
+
+/** Begun once: one whose caller was not answered is gone on with. */
+export function runBegun(state: ScheduleState, run: Pick<BegunRun, "id" | "at">): ScheduleState {
+  const before = state.run ?? null;
+  const isSame = before !== null && run.at - before.at < SAME_RUN_MS;
+  return { ...state, run: isSame ? before : { ...run, job: null } };
+}
+
+/** Null: another call was through with it first. */
+export function runMarked(state: ScheduleState, id: string): ScheduleState | null {
+  const { run } = state;
+  if (run?.id !== id) return null;
+  const { queue } = run.job ?? state.definition.job;
+  return {
+    ...state,
+    run: null,
+    last: { at: run.at, state: "fired", jobId: id },
+    lastJob: { id, queue },
+    fired: state.fired + 1,
   };
 }

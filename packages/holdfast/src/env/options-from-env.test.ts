@@ -3,7 +3,7 @@ import { InvalidOptionError } from "../core/errors.ts";
 import { Holdfast } from "../holdfast.ts";
 import { memoryStore } from "../stores/memory/index.ts";
 import { optionsFromEnv } from "./options-from-env.ts";
-import { readSettings } from "./read-settings.ts";
+import { hideCredentials, readSettings } from "./read-settings.ts";
 
 const quiet = { onWarning: () => {} };
 
@@ -30,6 +30,14 @@ describe("options from the environment", () => {
       alerts: { spike: { failures: 12 }, dead: false },
       retention: { dead: { maxAgeMs }, ledger: { failure: { maxAgeMs } } },
     });
+  });
+
+  it("a password is hidden to its last letter, also with an @ in it", () => {
+    expect(hideCredentials("postgres://ann:p@ss@db.example/jobs?sslmode=require")).toBe(
+      "postgres://…@db.example/jobs",
+    );
+    expect(hideCredentials("redis://:s3cret@cache:6379/0")).toBe("redis://…@cache:6379/0");
+    expect(hideCredentials("sqlite:///data/ann@home.db")).toBe("sqlite:///data/ann@home.db");
   });
 
   it("a Holdfast takes all of them", async () => {

@@ -145,9 +145,10 @@ export function shownValue(kind: SettingKind, value: unknown): string {
   return Array.isArray(value) ? value.join(",") : show(value);
 }
 
+/** Up to the last @ before the path, as URLs are read: a password may have one of its own. */
 export function hideCredentials(url: string): string {
   const [address = ""] = checkText("a URL", url).split("?");
-  return address.replace(/\/\/[^/@]*@/, "//…@");
+  return address.replace(/\/\/[^/]*@/, "//…@");
 }
 
 function show(value: unknown): string {

@@ -1,7 +1,7 @@
 /** Whole jobs of a store, as another store adopts them. */
-import type { AdoptedJob, JobStatus, StoredJob } from "../core/job.ts";
+import { BATCH_BYTES, type AdoptedJob, type JobStatus, type StoredJob } from "../core/job.ts";
 import { checkFlag, checkOptions } from "../core/option-checks.ts";
-import type { JobFilter, Store } from "../core/store.ts";
+import type { JobFilter, JobRef, Store } from "../core/store.ts";
 import { payloadHash } from "../engine/produce/compose-job.ts";
 import { checkQueueNames, checkStoreGiven } from "./check-store-given.ts";
 
@@ -13,11 +13,13 @@ export interface ExportOptions {
 }
 
 const PAGE = 200;
+/** Whole jobs: two hundred of the largest would be half a gigabyte. */
+const READ_AT_ONCE = 20;
 const MOVED: readonly Exclude<JobStatus, "processing">[] = ["queued", "dead"];
 const FINISHED: readonly Exclude<JobStatus, "processing">[] = ["succeeded", "cancelled"];
 
 /**
- * In pages of at most 200, those of a line in their order. What runs stays behind: its lease is this store's.
+ * In pages of at most 200 jobs and some 4 MiB, those of a line in their order. What runs stays behind: its lease is this store's.
  * The store must be open.
  */
 export async function* exportJobs(
@@ -45,13 +47,33 @@ async function* pagesOf(store: Store, filter: JobFilter): AsyncGenerator<readonl
       without: "payloads",
     });
     cursor = page.nextCursor;
-    if (page.jobs.length === 0) continue;
-    const found = await store.get(page.jobs.map(({ id, queue }) => ({ id, queue })));
-    const jobs = found.flatMap((job) =>
-      job === null || job === "pruned" || job.status === "processing" ? [] : [adoptedOf(job)],
-    );
-    if (jobs.length > 0) yield jobs;
+    const refs = page.jobs.map(({ id, queue }) => ({ id, queue }));
+    yield* inBounds(wholeJobs(store, refs));
   } while (cursor !== null);
+}
+
+async function* wholeJobs(store: Store, refs: readonly JobRef[]): AsyncGenerator<AdoptedJob> {
+  for (let from = 0; from < refs.length; from += READ_AT_ONCE) {
+    const some = refs.slice(from, from + READ_AT_ONCE);
+    for (const job of await store.get(some)) {
+      if (typeof job === "object" && job !== null && job.status !== "processing") {
+        yield adoptedOf(job);
+      }
+    }
+  }
+}
+
+/** Large ones come in smaller pages. */
+async function* inBounds(jobs: AsyncIterable<AdoptedJob>): AsyncGenerator<readonly AdoptedJob[]> {
+  let [page, chars]: [AdoptedJob[], number] = [[], 0];
+  for await (const job of jobs) {
+    page.push(job);
+    chars += job.payload.length + (job.result?.length ?? 0);
+    if (chars < BATCH_BYTES) continue;
+    yield page;
+    [page, chars] = [[], 0];
+  }
+  if (page.length > 0) yield page;
 }
 
 export function adoptedOf(job: StoredJob): AdoptedJob {

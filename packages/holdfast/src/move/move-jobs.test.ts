@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MoveRefusedError } from "../core/errors.ts";
 import type { AdoptedJob } from "../core/job.ts";
-import type { Store } from "../core/store.ts";
+import { WAITING_ENTRIES, type LedgerEntry } from "../core/ledger.ts";
+import type { OutboxItem, Store } from "../core/store.ts";
 import { memoryStore } from "../stores/memory/index.ts";
 import { sqliteStore } from "../stores/sqlite/index.ts";
 import { adoptedJob, key, newJob } from "../testing/conformance/new-job.ts";
@@ -150,6 +151,52 @@ describe("a move", () => {
       ...["holdfast/gates/hubspot", "holdfast/locks/x", "holdfast/workers/process/1"],
     ]);
     expect([gate?.expiresAt, typeof lock?.expiresAt, worker]).toEqual([null, "number", null]);
+  });
+
+  it("takes along what still waited to be relayed, and pauses the queue that it came into", async () => {
+    const [store, to] = [await filled(), await sqlite()];
+    const spawned = newJob({ queue: "spawned" });
+    const entry: LedgerEntry = {
+      ...{ id: "entry-1", kind: "failure", jobId: null, type: null, queue: null, group: null },
+      ...{ category: null, state: "open", body: "{}", at: null },
+    };
+    const items: OutboxItem[] = [
+      { id: "1", kind: "jobs", jobs: [spawned] },
+      { id: "2", kind: "entries", entries: [entry] },
+    ];
+    const from: Store = {
+      ...store,
+      outbox: {
+        read: async (limit) => items.slice(0, limit),
+        clear: async (ids) => void items.splice(0, ids.length),
+      },
+    };
+    expect(await moveJobs({ from, to })).toMatchObject({ jobs: 5, added: 5, records: 1 });
+    expect(items).toEqual([]);
+    expect(await to.get([{ id: spawned.id }])).toMatchObject([{ queue: "spawned" }]);
+    const [waiting] = await to.records.read([WAITING_ENTRIES + entry.id]);
+    expect(JSON.parse(waiting?.value ?? "null")).toEqual(entry);
+    const { queue } = await from.lines("spawned", { limit: 1 });
+    expect(queue?.holds).toHaveLength(1);
+  });
+
+  it("has few jobs in memory where they are large", async () => {
+    const store = await opened(memoryStore());
+    const payload = JSON.stringify("x".repeat(500_000));
+    await store.insert(Array.from({ length: 60 }, () => newJob({ payload })));
+    let most = 0;
+    const from: Store = {
+      ...store,
+      get(refs) {
+        most = Math.max(most, refs.length);
+        return store.get(refs);
+      },
+    };
+    const pages: number[] = [];
+    for await (const page of exportJobs(from)) pages.push(page.length);
+    expect(pages.reduce((sum, count) => sum + count, 0)).toBe(60);
+    expect(Math.max(...pages)).toBeLessThan(12);
+    expect(most).toBeLessThanOrEqual(20);
   });
 
   it("names a job that is different in the new store", async () => {

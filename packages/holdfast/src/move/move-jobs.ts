@@ -3,7 +3,7 @@
  * there already stays as it is. Before the first job leaves, every queue of the old store is held, so that no
  * worker there runs what the new store has, too.
  *
- *   hold ─▶ copy, again until a pass finds nothing new ─▶ rules ─▶ verify
+ *   hold ─▶ empty the outbox ─▶ copy, again until a pass finds nothing new ─▶ rules ─▶ verify
  */
 import { randomUUID } from "node:crypto";
 import { InvalidOptionError, MoveRefusedError } from "../core/errors.ts";
@@ -14,6 +14,7 @@ import { exportJobs, type ExportOptions } from "./export-jobs.ts";
 import { checkQueueNames, checkStoreGiven } from "./check-store-given.ts";
 import { addDigests, digestText, jobDigest } from "./job-digest.ts";
 import { adoptedOf } from "./export-jobs.ts";
+import { emptyOutbox } from "./empty-outbox.ts";
 import { copyLedger, copyLines, copyRecords } from "./move-rules.ts";
 
 export interface MoveOptions extends ExportOptions {
@@ -73,6 +74,9 @@ export async function moveJobs(options: MoveOptions): Promise<MoveReport> {
   const why = `${MOVED}: ${reason}`;
   await holdAll(options, why);
   await refuseRunning(options);
+  await emptyOutbox(from);
+  // What came out of it may be the first job of its queue.
+  await holdAll(options, why);
   const tally = { jobs: 0, added: 0, there: 0, gone: 0, withoutKey: 0 };
   const of = await countOf(options);
   for (let pass = 1; ; pass++) {

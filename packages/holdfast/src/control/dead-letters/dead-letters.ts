@@ -18,6 +18,7 @@ import {
   type ExtensionHost,
   type JobListing,
 } from "../../engine/extension.ts";
+import { lookAtJobs } from "../jobs/look-at-jobs.ts";
 import { checkDeadFilter, type DeadFilter } from "./dead-filter.ts";
 import type { Operations } from "../operations/operations.ts";
 import { CHOICE, planJobs, type ChoiceOptions, type Plan } from "../operations/plan-jobs.ts";
@@ -242,9 +243,15 @@ function deadOf({ dead }: QueueCounts): number {
   return Math.min(dead, COUNTED_TO);
 }
 
+/** What a fault shows of its example. */
+type Example = Pick<JobSummary, "type" | "error">;
+
 async function groupsOf(host: ExtensionHost, counts: readonly DeadCount[]): Promise<FaultGroup[]> {
+  const refs = counts.map(({ example }) => ({ id: example }));
   const [examples, marks, now] = await Promise.all([
-    host.jobs.get(counts.map(({ example }) => ({ id: example }))),
+    lookAtJobs(host, refs, (job): Example | null =>
+      typeof job === "object" && job !== null ? { type: job.type, error: job.error } : null,
+    ),
     readMarks(
       host,
       counts.map(({ key }) => key ?? ""),
@@ -252,10 +259,9 @@ async function groupsOf(host: ExtensionHost, counts: readonly DeadCount[]): Prom
     host.jobs.now(),
   ]);
   return Promise.all(
-    counts.map(async (count, at) => {
-      const job = examples[at];
-      const found = typeof job === "object" ? job : null;
-      return groupOf(host, count, { job: found, mark: marks[at] ?? null, now });
+    counts.map((count, at) => {
+      const about = { job: examples[at] ?? null, mark: marks[at] ?? null, now };
+      return groupOf(host, count, about);
     }),
   );
 }
@@ -263,7 +269,7 @@ async function groupsOf(host: ExtensionHost, counts: readonly DeadCount[]): Prom
 async function groupOf(
   { jobs }: ExtensionHost,
   { key, count, firstAt, lastAt, example }: DeadCount,
-  about: { readonly job: JobSummary | null; readonly mark: FaultMark | null; readonly now: number },
+  about: { readonly job: Example | null; readonly mark: FaultMark | null; readonly now: number },
 ): Promise<FaultGroup> {
   const { job, mark, now } = about;
   let state: FaultGroup["state"] = "open";

@@ -11,6 +11,7 @@ import {
   checkWhole,
 } from "../../core/option-checks.ts";
 import { fillPage, type ExtensionHost } from "../../engine/extension.ts";
+import { lookAtJobs } from "../jobs/look-at-jobs.ts";
 
 export interface FailuresQuery {
   readonly jobId?: string | undefined;
@@ -124,11 +125,13 @@ export class Failures {
   /** Of their jobs, in their order; null where the store of the jobs does not answer. */
   async #statusesOf(failures: readonly FailureView[]): Promise<(JobStatus | "gone" | null)[]> {
     if (failures.length === 0) return [];
-    const { jobs } = await this.#host();
+    const host = await this.#host();
     try {
       await this.#openJobs();
-      const found = await jobs.get(failures.map(({ jobId: id, queue }) => ({ id, queue })));
-      return found.map((job) => (typeof job === "object" && job !== null ? job.status : "gone"));
+      const refs = failures.map(({ jobId: id, queue }) => ({ id, queue }));
+      return await lookAtJobs(host, refs, (job) =>
+        typeof job === "object" && job !== null ? job.status : "gone",
+      );
     } catch {
       return failures.map(() => null);
     }

@@ -5,9 +5,17 @@
 import { GateNotFoundError } from "../../core/errors.ts";
 import { sleep } from "../../engine/runtime.ts";
 import type { GateKeeper } from "./gate-keeper.ts";
+import { CALL_PROBE_MS } from "./meter.ts";
 
 /** A gate may be changed meanwhile: it is looked at again at least this often. */
 const LONGEST_WAIT_MS = 1_000;
+
+/** One whose grant is over went well: a later report is of another call. */
+interface Probe {
+  readonly id: string;
+  /** Monotonic. */
+  readonly until: number;
+}
 
 interface Call {
   readonly cost: number;
@@ -19,7 +27,7 @@ export class Callers {
   readonly #keeper: GateKeeper;
   /** The last in line, by gate and group. */
   readonly #lines = new Map<string, Promise<void>>();
-  readonly #probes = new Map<string, string[]>();
+  readonly #probes = new Map<string, readonly Probe[]>();
   #closed: Error | null = null;
   /** Ends each wait. Not one promise that all race against: it would keep something of every call for ever. */
   readonly #waits = new Set<(reason: unknown) => void>();
@@ -44,10 +52,10 @@ export class Callers {
   /** The oldest probe of a call that was not reported yet. */
   probeOf(name: string, group: string | null): string | null {
     const key = `${name}/${group ?? ""}`;
-    const probes = this.#probes.get(key);
-    const probe = probes?.shift() ?? null;
-    if (probes?.length === 0) this.#probes.delete(key);
-    return probe;
+    const [oldest, ...others] = this.#unreported(key);
+    if (others.length === 0) this.#probes.delete(key);
+    else this.#probes.set(key, others);
+    return oldest?.id ?? null;
   }
 
   refuseClosed(): void {
@@ -80,8 +88,14 @@ export class Callers {
     }
   }
 
-  #note(key: string, probe: string): void {
-    this.#probes.set(key, [...(this.#probes.get(key) ?? []), probe]);
+  #note(key: string, id: string): void {
+    const until = this.#keeper.runtime.monotonic() + CALL_PROBE_MS;
+    this.#probes.set(key, [...this.#unreported(key), { id, until }]);
+  }
+
+  #unreported(key: string): readonly Probe[] {
+    const now = this.#keeper.runtime.monotonic();
+    return (this.#probes.get(key) ?? []).filter(({ until }) => until > now);
   }
 
   async #unlessAborted(wait: Promise<void>, signal: AbortSignal | null): Promise<void> {

@@ -33,7 +33,7 @@ describe("the gates that a process knows", () => {
         },
       },
     } as unknown as Pick<ExtensionHost, "records" | "runtime" | "workers">;
-    const book = new GateBook(host, () => (changes += 1));
+    const book = new GateBook(host, { whole: (queue) => queue }, () => (changes += 1));
     const read = book.read();
     expect([book.isRead, book.mayConcernJobs]).toEqual([false, true]);
     const second = book.read();

@@ -1,12 +1,15 @@
 /**
  * The gates that this process knows. They are read when a gate is first asked for and again when the fleet's
- * look tells of a change. A process without a worker does not look: it reads again every few seconds of use.
+ * look tells of a change. A process without a worker does not look: it reads again every few seconds of use. One with
+ * a worker reads again every two minutes: who changed a gate may have died before it told anybody.
  */
 import type { ExtensionHost } from "../../engine/extension.ts";
-import type { Gate, GateLine } from "./gate-options.ts";
+import { NewestAnswer } from "../records/newest-answer.ts";
+import type { Gate, GateLine, QueueParts } from "./gate-options.ts";
 import { readRules } from "./gate-records.ts";
 
 const READ_AGAIN_MS = 5_000;
+const READ_ANYWAY_MS = 120_000;
 
 /** A gate, and how it meets a line. */
 export interface Met {
@@ -15,19 +18,32 @@ export interface Met {
   readonly byLine: boolean;
 }
 
+interface MetLine extends Met {
+  readonly line: GateLine;
+}
+
+const NONE: readonly MetLine[] = [];
+
 export class GateBook {
   readonly #host: Pick<ExtensionHost, "records" | "runtime" | "workers">;
+  readonly #parts: Pick<QueueParts, "whole">;
   readonly #onChange: () => void;
   #gates: ReadonlyMap<string, Gate> = new Map();
-  #byQueue: ReadonlyMap<string, readonly (Met & { readonly line: GateLine })[]> = new Map();
+  #byQueue: ReadonlyMap<string, readonly MetLine[]> = new Map();
   #readAt = -Infinity;
   /** What was read is not all that is known. */
   #isStale = true;
   #reading: Promise<void> | null = null;
+  readonly #newest = new NewestAnswer();
 
   /** `onChange` is told when gates have changed, or may have. */
-  constructor(host: Pick<ExtensionHost, "records" | "runtime" | "workers">, onChange: () => void) {
+  constructor(
+    host: Pick<ExtensionHost, "records" | "runtime" | "workers">,
+    parts: Pick<QueueParts, "whole">,
+    onChange: () => void,
+  ) {
     this.#host = host;
+    this.#parts = parts;
     this.#onChange = onChange;
     host.workers.onChange(() => {
       this.#isStale = true;
@@ -61,6 +77,14 @@ export class GateBook {
     await this.read();
   }
 
+  /** For a process that hears of changes: it may have missed one, and a read may have failed. What is known counts meanwhile. */
+  async readAnyway(): Promise<void> {
+    if (!this.isRead) return this.read();
+    if (this.#host.runtime.monotonic() - this.#readAt < READ_ANYWAY_MS) return;
+    await this.#load();
+    this.#onChange();
+  }
+
   all(): Iterable<Gate> {
     return this.#gates.values();
   }
@@ -71,38 +95,55 @@ export class GateBook {
 
   /** The gates that judge a whole queue. */
   ofQueue(queue: string): readonly Met[] {
-    return (this.#byQueue.get(queue) ?? []).filter(({ byLine }) => !byLine);
+    return this.#met(queue).filter(({ byLine }) => !byLine);
   }
 
   /** Are jobs of this queue judged one by one? */
   hasLines(queue: string): boolean {
-    return (this.#byQueue.get(queue) ?? []).some(({ byLine }) => byLine);
+    return this.#met(queue).some(({ byLine }) => byLine);
   }
 
   /** The gates of one line. */
   ofLine(queue: string, group: string | null): readonly Met[] {
-    const met = this.#byQueue.get(queue) ?? [];
+    const met = this.#met(queue);
     return met.filter(({ line }) => line.group === null || line.group === group);
+  }
+
+  /** A part of a queue has those of the queue, too; one that names both has each line once. */
+  #met(queue: string): readonly MetLine[] {
+    const own = this.#byQueue.get(queue) ?? NONE;
+    const whole = this.#parts.whole(queue);
+    const ofWhole = whole === queue ? NONE : (this.#byQueue.get(whole) ?? NONE);
+    if (own.length === 0 || ofWhole.length === 0) return own.length === 0 ? ofWhole : own;
+    const isOwn = ({ gate, line }: MetLine) =>
+      own.some((other) => other.gate === gate && other.line.group === line.group);
+    return [...own, ...ofWhole.filter((met) => !isOwn(met))];
   }
 
   async #read(): Promise<void> {
     this.#isStale = false;
     try {
-      const gates = await readRules(this.#host.records);
-      const byQueue = new Map<string, (Met & { line: GateLine })[]>();
-      for (const gate of gates.values()) {
-        for (const line of gate.targets) {
-          const byLine = gate.isPerGroup || line.group !== null;
-          const met = byQueue.get(line.queue) ?? [];
-          byQueue.set(line.queue, [...met, { gate, byLine, line }]);
-        }
-      }
-      this.#gates = gates;
-      this.#byQueue = byQueue;
-      this.#readAt = this.#host.runtime.monotonic();
+      await this.#load();
     } catch (error) {
       this.#isStale = true;
       throw error;
     }
+  }
+
+  async #load(): Promise<void> {
+    const isNews = this.#newest.ask();
+    const gates = await readRules(this.#host.records);
+    if (!isNews()) return;
+    const byQueue = new Map<string, MetLine[]>();
+    for (const gate of gates.values()) {
+      for (const line of gate.targets) {
+        const byLine = gate.isPerGroup || line.group !== null;
+        const met = byQueue.get(line.queue) ?? [];
+        byQueue.set(line.queue, [...met, { gate, byLine, line }]);
+      }
+    }
+    this.#gates = gates;
+    this.#byQueue = byQueue;
+    this.#readAt = this.#host.runtime.monotonic();
   }
 }

@@ -20,7 +20,7 @@ import type {
 import { waitAtMost, type Runtime } from "../../engine/runtime.ts";
 import type { Pass } from "./chunks.ts";
 import { GateBook, type Met } from "./gate-book.ts";
-import type { Gate } from "./gate-options.ts";
+import type { Gate, QueueParts } from "./gate-options.ts";
 import { stateKey } from "./gate-records.ts";
 import { followState, ownerOf } from "./holds.ts";
 import { LeaseSize } from "./lease-size.ts";
@@ -51,6 +51,7 @@ export class GateKeeper {
   readonly book: GateBook;
   readonly extension: Extension;
   readonly #host: ExtensionHost;
+  readonly #parts: QueueParts;
   readonly #clock: StoreClock;
   readonly #meters = new Map<string, Meter>();
   /** By queue, of those whose lines are gated. */
@@ -61,10 +62,11 @@ export class GateKeeper {
   /** Did it concern jobs when hooks were last attached? */
   #isAttached = true;
 
-  constructor(host: ExtensionHost) {
+  constructor(host: ExtensionHost, parts: QueueParts) {
     this.#host = host;
+    this.#parts = parts;
     this.#clock = new StoreClock(host.jobs, host.runtime);
-    this.book = new GateBook(host, () => this.#changed());
+    this.book = new GateBook(host, parts, () => this.#changed());
     this.extension = this.#extension();
   }
 
@@ -88,7 +90,7 @@ export class GateKeeper {
       if (this.#meters.size >= MOST_METERS) this.#forgetIdle();
       meter = new Meter(key, gate, own, {
         ...{ records: this.#host.records, runtime: this.#host.runtime, clock: this.#clock },
-        onTurn: (turned) => followState(this.#host.lines, turned),
+        onTurn: (turned) => this.follow(turned),
         onTrouble: (error) => this.#trouble(error),
       });
       this.#meters.set(key, meter);
@@ -97,6 +99,11 @@ export class GateKeeper {
       else meter.cell.gate = gate;
     }
     return meter;
+  }
+
+  /** Holds follow the state that this meter knows. */
+  follow(meter: Meter): Promise<void> {
+    return followState(this.#host.lines, meter, this.#parts.names);
   }
 
   /** What was gathered here is stored, so that a reader sees it. */
@@ -339,13 +346,14 @@ export class GateKeeper {
     }
   }
 
-  /** Costs nothing while every gate is at rest. */
+  /** Costs nothing while every gate is at rest, but for a look at the rules every two minutes. */
   async #followAll(): Promise<void> {
+    await this.book.readAnyway();
     for (const meter of this.#meters.values()) {
       // Per group, lines hold themselves back: their jobs are judged one by one.
       if (meter.group !== null || !meter.isTurned) continue;
       await meter.cell.read();
-      if (meter.isTurned) await followState(this.#host.lines, meter);
+      if (meter.isTurned) await this.follow(meter);
     }
   }
 

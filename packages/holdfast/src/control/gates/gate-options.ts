@@ -52,6 +52,16 @@ export interface GateLine {
   readonly group: string | null;
 }
 
+/** Of queues that have parts: a gate of the queue is one for all of them. */
+export interface QueueParts {
+  /** The queue of which this one is a part; or the same. */
+  readonly whole: (queue: string) => string;
+  /** The queue itself and all of its parts. */
+  readonly names: (queue: string) => readonly string[];
+  /** What is known of them becomes current. */
+  readonly read: () => Promise<void>;
+}
+
 /** As it is stored. */
 export interface Gate extends GateRule {
   readonly name: string;
@@ -171,13 +181,20 @@ function checkCounts(counts: readonly ErrorCategory[]): void {
   }
 }
 
-/** A queue has one rate: two would be one that no reader can see. */
-export function refuseSecondRate(gate: Gate, others: Iterable<Gate>): void {
+/** A queue has one rate: two would be one that no reader can see. So has a part, which has that of its queue. */
+export function refuseSecondRate(
+  gate: Gate,
+  others: Iterable<Gate>,
+  whole: QueueParts["whole"],
+): void {
   if (gate.rates.length === 0) return;
   const queues = new Set(gate.targets.map(({ queue }) => queue));
+  const wholes = new Set([...queues].map(whole));
+  const isMet = ({ queue }: GateLine) =>
+    queues.has(queue) || queues.has(whole(queue)) || wholes.has(queue);
   for (const other of others) {
     if (other.name === gate.name || other.rates.length === 0) continue;
-    const both = other.targets.find(({ queue }) => queues.has(queue));
+    const both = other.targets.find(isMet);
     if (!both) continue;
     throw new InvalidOptionError(
       `queue "${both.queue}" has a rate already, by gate "${other.name}": give that one a list, rate: [{ … }, { … }], or remove it first`,

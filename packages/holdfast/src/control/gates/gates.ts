@@ -14,10 +14,11 @@ import {
   refuseSecondRate,
   type Gate,
   type GateOptions,
+  type QueueParts,
 } from "./gate-options.ts";
 import { forgetStates, readRules, readStates, RULES, stateKey } from "./gate-records.ts";
 import { gateView, type GateView } from "./gate-view.ts";
-import { followState, forcedHold, linesOf, ownerOf, releaseAll } from "./holds.ts";
+import { forcedHold, holdAll, ownerOf, releaseAll, targetsOf } from "./holds.ts";
 import { heldReasons, type HeldReason } from "./held-reasons.ts";
 
 export type { GateView } from "./gate-view.ts";
@@ -39,14 +40,16 @@ export class Gates {
   readonly extension: Extension;
   readonly #engine: ExtensionHost;
   readonly #opened: () => Promise<void>;
+  readonly #parts: QueueParts;
   readonly #keeper: GateKeeper;
   readonly #callers: Callers;
 
   /** `opened` resolves once the store is open, also while a Holdfast closes: handlers in their grace go on calling. */
-  constructor(host: ExtensionHost, opened: () => Promise<void>) {
+  constructor(host: ExtensionHost, parts: QueueParts, opened: () => Promise<void>) {
     this.#engine = host;
     this.#opened = opened;
-    this.#keeper = new GateKeeper(host);
+    this.#parts = parts;
+    this.#keeper = new GateKeeper(host, parts);
     this.extension = this.#keeper.extension;
     this.#callers = new Callers(this.#keeper);
   }
@@ -121,16 +124,20 @@ export class Gates {
     const host = await this.#host();
     const known = (await readRules(host.records)).get(checkedName);
     // A hold by hand has no end: if this process died behind the removal, nobody would know of it any more.
-    if (known?.forced === "open") await releaseAll(host.lines, checkedName, queuesOf(known));
+    if (known?.forced === "open") await this.#release(host, known);
     let before: Gate | null = null;
     await this.#write(host, checkedName, (found) => {
       before = found;
       return null;
     });
     const removed = before as Gate | null;
-    if (removed === null) return false;
+    if (removed === null) {
+      // Whoever removed it may not have heard of it, and told nobody.
+      await host.workers.announceChange();
+      return false;
+    }
     await host.workers.announceChange();
-    await releaseAll(host.lines, checkedName, queuesOf(removed));
+    await this.#release(host, removed);
     await forgetStates(host.records, removed);
     const details = { gate: checkedName };
     await host.audit({ action: "remove gate", by, reason, details }, aboutOf(removed));
@@ -187,8 +194,9 @@ export class Gates {
     const queue = checkName("queue", line.queue);
     const group = groupOf(line);
     const host = await this.#host();
-    await this.#keeper.tell();
-    return heldReasons(host.records, { queue, group }, await this.#keeper.now());
+    await Promise.all([this.#keeper.tell(), this.#parts.read()]);
+    const queues = [queue, this.#parts.whole(queue)];
+    return heldReasons(host.records, { queues, group }, await this.#keeper.now());
   }
 
   /** @internal Calls that wait are told. */
@@ -251,7 +259,7 @@ export class Gates {
       if (gate === null && found === null) return null;
       if (gate !== null) {
         if (found && isSame(found, gate)) return { gate, isSame: true };
-        refuseSecondRate(gate, (await readRules(records)).values());
+        refuseSecondRate(gate, (await readRules(records)).values(), this.#parts.whole);
       }
       const value = gate && JSON.stringify(gate);
       const expect = record?.version ?? null;
@@ -271,7 +279,7 @@ export class Gates {
   ): Promise<void> {
     const others = [...(await readRules(records)).values()].filter(({ id }) => id !== gate.id);
     try {
-      refuseSecondRate(gate, others);
+      refuseSecondRate(gate, others, this.#parts.whole);
     } catch (error) {
       const key = RULES + gate.name;
       await records.swap([{ key, expect: version, value: before, ttlMs: null }]);
@@ -290,25 +298,32 @@ export class Gates {
     },
   ): Promise<void> {
     await host.workers.announceChange();
-    if (before) await releaseAll(host.lines, gate.name, queuesOf(before));
+    if (before) await this.#release(host, before);
     if (gate.forced === "open") {
+      await this.#parts.read();
       const hold = forcedHold(gate, why.by, why.reason);
-      const changes = gate.targets.map((line) => ({ ...line, owner: ownerOf(gate), hold }));
-      if (changes.length > 0) await host.lines.hold(changes);
-    } else if (before && !gate.isPerGroup && linesOf(gate, null).length > 0) {
+      const lines = targetsOf(gate, this.#parts.names);
+      await holdAll(
+        host.lines,
+        lines.map((line) => ({ ...line, owner: ownerOf(gate), hold })),
+      );
+    } else if (before && !gate.isPerGroup && gate.targets.length > 0) {
       const meter = this.#keeper.meterOf(gate, null);
       await meter.cell.read();
-      await followState(host.lines, meter);
+      await this.#keeper.follow(meter);
     }
+  }
+
+  /** In every part that its queues have now: a hold in one that is not known here would stay. */
+  async #release({ lines }: ExtensionHost, gate: Gate): Promise<void> {
+    await this.#parts.read();
+    const queues = targetsOf(gate, this.#parts.names).map(({ queue }) => queue);
+    await releaseAll(lines, gate.name, queues);
   }
 }
 
 function groupOf({ group }: { readonly group?: string | undefined }): string | null {
   return group === undefined ? null : checkName("group", group);
-}
-
-function queuesOf({ targets }: Gate): string[] {
-  return targets.map(({ queue }) => queue);
 }
 
 function aboutOf({ targets }: Gate): { queue?: string } {

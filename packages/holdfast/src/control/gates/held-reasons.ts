@@ -19,14 +19,16 @@ const MESSAGE: Record<HeldBy, string> = {
   rate: "has used up its rate",
 };
 
-/** Most decisive first is the order of a gate's own questions; one reason for each gate that holds. */
+/** `queues`: one, and that of which it is a part. Most decisive first is the order of a gate's own questions; one reason for each gate that holds. */
 export async function heldReasons(
   records: Records,
-  { queue, group }: GateLine,
+  { queues, group }: { readonly queues: readonly string[]; readonly group: string | null },
   now: number,
 ): Promise<HeldReason[]> {
+  const isMet = (line: GateLine) =>
+    queues.includes(line.queue) && (line.group === null || line.group === group);
   const gates = [...(await readRules(records)).values()].filter(({ targets }) =>
-    targets.some((line) => line.queue === queue && (line.group === null || line.group === group)),
+    targets.some(isMet),
   );
   if (gates.length === 0) return [];
   const found = await records.read(gates.map((gate) => stateKey(gate, group)));

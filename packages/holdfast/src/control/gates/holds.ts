@@ -8,10 +8,11 @@
 import type { GateState } from "../../core/gate-state.ts";
 import type { HoldChange } from "../../core/line.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";
-import type { Gate, GateLine } from "./gate-options.ts";
+import type { Gate, GateLine, QueueParts } from "./gate-options.ts";
 import type { Meter } from "./meter.ts";
 
 type Lines = ExtensionHost["lines"];
+type Names = QueueParts["names"];
 type NewHold = NonNullable<HoldChange["hold"]>;
 
 /** The hold of an open breaker lasts so much longer, unless a probe is granted. */
@@ -25,24 +26,31 @@ export function ownerOf({ name }: Pick<Gate, "name">): string {
 }
 
 /** Brings the holds of a breaker and a cooldown in line with its record. */
-export async function followState(lines: Lines, meter: Meter): Promise<void> {
+export async function followState(lines: Lines, meter: Meter, names: Names): Promise<void> {
   for (let turn = 0; turn < MOST_TURNS; turn += 1) {
     const { cell, gate } = meter;
     const state = cell.state ?? (await cell.read());
     const now = await cell.now();
-    const changes = linesOf(gate, meter.group).map((line): HoldChange => ({
+    const changes = linesOf(gate, meter.group, names).map((line): HoldChange => ({
       ...{ ...line, owner: ownerOf(gate), hold: holdOf(gate, state, line, now) },
     }));
     if (changes.length === 0) return;
-    await lines.hold(changes);
+    await holdAll(lines, changes);
     const after = await cell.read();
     if (isSameStanding(state, after) && cell.gate === gate) return;
   }
 }
 
-export function linesOf(gate: Gate, group: string | null): readonly GateLine[] {
-  if (!gate.isPerGroup) return gate.targets;
-  return gate.targets.map(({ queue }) => ({ queue, group: group ?? "" }));
+export function linesOf(gate: Gate, group: string | null, names: Names): readonly GateLine[] {
+  const targets = targetsOf(gate, names);
+  return gate.isPerGroup ? targets.map(({ queue }) => ({ queue, group: group ?? "" })) : targets;
+}
+
+/** With the parts that its queues have now. */
+export function targetsOf({ targets }: Gate, names: Names): readonly GateLine[] {
+  return targets.flatMap(({ queue, group }) =>
+    names(queue).map((part) => ({ queue: part, group })),
+  );
 }
 
 /** Null: nothing is to be held. */
@@ -64,6 +72,12 @@ function holdOf(gate: Gate, state: GateState, { group }: GateLine, now: number):
 export function forcedHold(gate: Gate, by: string | null = null, why?: string | null): NewHold {
   const reason = `gate ${gate.name} was opened by hand${why ? `: ${why}` : ""}`;
   return { forMs: null, reason, by };
+}
+
+export async function holdAll(lines: Lines, changes: readonly HoldChange[]): Promise<void> {
+  for (let from = 0; from < changes.length; from += PAGE) {
+    await lines.hold(changes.slice(from, from + PAGE));
+  }
 }
 
 /** Releases every hold of a gate on these queues and their lines. */

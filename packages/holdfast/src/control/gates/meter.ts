@@ -36,7 +36,7 @@ const CROWDED_MS = 50;
 /** A breaker that is about to open lets nothing start while that is stored. */
 const UNTIL_TOLD_MS = 100;
 const PROBE_MS = 30_000;
-const CALL_PROBE_MS = 10_000;
+export const CALL_PROBE_MS = 10_000;
 
 export interface MeterOptions extends CellOptions {
   /** The breaker or the cooldown has changed: holds follow. */

@@ -2,6 +2,7 @@
 import type { LockHolder, LockRecord } from "../../core/lock.ts";
 import type { Records, StoredRecord } from "../../core/records.ts";
 import { derivedUuid, type ExtensionHost } from "../../engine/extension.ts";
+import { lookAtJobs } from "../jobs/look-at-jobs.ts";
 
 export const LOCKS = "holdfast/locks/";
 /** After the last word of it. Longer than any job runs: "running" must not be forgotten. */
@@ -50,12 +51,15 @@ export function lockOf(record: StoredRecord | null): VersionedLock | null {
 
 /** The jobs that hold these locks, in their order. Null: gone. */
 export async function holdersOf(
-  { jobs }: Pick<ExtensionHost, "jobs">,
+  host: Pick<ExtensionHost, "jobs">,
   locks: readonly LockRecord[],
 ): Promise<(LockHolder | null)[]> {
-  if (locks.length === 0) return [];
-  const found = await jobs.get(locks.map(({ jobId: id, queue }) => ({ id, queue })));
-  return found.map((job) => (typeof job === "object" ? job : null));
+  const refs = locks.map(({ jobId: id, queue }) => ({ id, queue }));
+  return lookAtJobs(host, refs, (job) => {
+    if (typeof job !== "object" || job === null) return null;
+    const { status, fence, finishedAt } = job;
+    return { status, fence, finishedAt };
+  });
 }
 
 function keyPart(key: string): string {

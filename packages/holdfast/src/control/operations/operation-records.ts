@@ -7,6 +7,8 @@ const IDS = "holdfast/operation-ids/";
 /** A plan that is not started in a day, and what is over for 90, is forgotten. */
 const PLANNED_MS = 86_400_000;
 const KEPT_MS = 90 * 86_400_000;
+/** Ids are there for as long as their plan may be started. */
+const IDS_PLANNED_MS = PLANNED_MS + 3_600_000;
 const PAGE = 200;
 const IDS_AT_ONCE = 20;
 
@@ -24,12 +26,27 @@ export async function storePlan(
     key: idsKey(operation.id, chunk),
     expect: null,
     value: JSON.stringify(refs.slice(chunk * CHUNK, (chunk + 1) * CHUNK)),
-    ttlMs: KEPT_MS,
+    ttlMs: IDS_PLANNED_MS,
   }));
   for (let from = 0; from < swaps.length; from += IDS_AT_ONCE) {
     await records.swap(swaps.slice(from, from + IDS_AT_ONCE));
   }
   await writeOperation(records, operation, null);
+}
+
+/** Of an operation that is about to start. Most plans are only looked at, and theirs need not be kept. */
+export async function keepIds(
+  records: Records,
+  { id, chunks }: Pick<OperationRecord, "id" | "chunks">,
+): Promise<void> {
+  const keys = Array.from({ length: chunks }, (_, chunk) => idsKey(id, chunk));
+  for (let from = 0; from < keys.length; from += IDS_AT_ONCE) {
+    const found = await records.read(keys.slice(from, from + IDS_AT_ONCE));
+    const swaps = found
+      .filter((record) => record !== null)
+      .map(({ key, version, value }) => ({ key, expect: version, value, ttlMs: KEPT_MS }));
+    await records.swap(swaps);
+  }
 }
 
 /** Null: another process wrote it meanwhile, or it is gone. */

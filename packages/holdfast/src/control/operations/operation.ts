@@ -8,6 +8,7 @@
  *                      ├─ abort ─▶ aborted
  *                      └─ too many failed again ─▶ stopped
  */
+import type { StoredJob } from "../../core/job.ts";
 import type { JobFilter } from "../../core/store.ts";
 
 export const ACTIONS = ["retry", "cancel", "remove", "reschedule"] as const;
@@ -46,17 +47,27 @@ export interface OperationRecord {
   readonly done: number;
   readonly refused: number;
   readonly missing: number;
-  /** Of retried jobs, by chunk: how many succeeded, how many are dead again. */
-  readonly outcomes: readonly (readonly [succeeded: number, dead: number])[];
+  /** Of the jobs that it retried, by chunk: how many succeeded, and how many are dead again. */
+  readonly outcomes: readonly Outcomes[];
+  /** By chunk: how many ids were gone before it came to them. Absent: by a version that did not count them so. */
+  readonly gone?: readonly number[];
   /** Which process deals with it now, and until when others leave it alone. */
   readonly carrier: { readonly id: string; readonly until: number } | null;
   /** False: it is over, and the log and the ledger may not say so yet. */
   readonly told?: boolean;
   /** The step that was begun, for whoever must repeat it. */
   readonly step: BegunStep | null;
+  /** Retried jobs whose failures are to be marked as set right. */
+  readonly unmarked?: readonly Unmarked[];
   /** Of an erasure. */
   readonly erase?: EraseState;
 }
+
+/** `attempts`: how many the job had had when it was retried. */
+export type Unmarked = readonly [id: string, attempts: number];
+
+/** `over`: of how many ids there is nothing more to wait for. Absent: by a version that did not count them. */
+export type Outcomes = readonly [succeeded: number, dead: number, over?: number];
 
 export interface BegunStep {
   readonly from: number;
@@ -129,6 +140,11 @@ export function outcomesOf({ outcomes }: OperationRecord): {
   return { succeeded, failedAgain };
 }
 
+/** Nothing more will be known of the jobs that it has dealt with. */
+export function isKnown({ outcomes, next }: OperationRecord): boolean {
+  return outcomes.reduce((sum, [, , over = 0]) => sum + over, 0) >= next;
+}
+
 export function failsTooOften(operation: OperationRecord): boolean {
   const { stopAtFailureRate } = operation;
   const { succeeded, failedAgain } = outcomesOf(operation);
@@ -156,4 +172,10 @@ export function commanded(
       if (isOver(operation) || state === "settling") return null;
       return { ...operation, state: "aborted", ranMs: ran, resumedAt: null, endedAt: now };
   }
+}
+
+type Found = StoredJob | "pruned" | null | undefined;
+
+export function isGone(job: Found): job is Exclude<Found, StoredJob> {
+  return job === null || job === undefined || job === "pruned";
 }

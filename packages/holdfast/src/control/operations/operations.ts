@@ -19,7 +19,14 @@ import { jobsFilter, sleep, type ExtensionHost } from "../../engine/extension.ts
 import type { JobsFilter } from "../../engine/extension.ts";
 import { ACTIONS, commanded, isOver, outcomesOf } from "./operation.ts";
 import type { Action, OperationRecord, OperationState } from "./operation.ts";
-import { listOperations, readOperation, storePlan, writeOperation } from "./operation-records.ts";
+import {
+  keepIds,
+  listOperations,
+  readOperation,
+  storePlan,
+  writeOperation,
+} from "./operation-records.ts";
+import { patiently } from "../records/patiently.ts";
 import { CHOICE, planJobs, type ChoiceOptions, type Plan } from "./plan-jobs.ts";
 
 export type { Plan } from "./plan-jobs.ts";
@@ -161,9 +168,10 @@ export class Operations {
         ...{ ...operation, ...checked, startedAt: now, resumedAt: now },
         ...(isEmpty ? { state: "finished", endedAt: now } : { state: "running" }),
       };
-      if ((await writeOperation(host.records, started, version)) === null) continue;
+      await keepIds(host.records, operation);
+      if ((await this.#write(host, started, version)) === null) continue;
       await audit(host, started, "start operation");
-      await host.workers.announceChange();
+      await patiently(host, () => host.workers.announceChange());
       return this.#operation(started);
     }
   }
@@ -187,10 +195,15 @@ export class Operations {
       const { operation, version } = found;
       const next = commanded(operation, command, await host.jobs.now());
       if (next === null) throw notNow(operation, `${command}${command.endsWith("e") ? "d" : "ed"}`);
-      if ((await writeOperation(host.records, next, version)) === null) continue;
+      if ((await this.#write(host, next, version)) === null) continue;
       await audit(host, next, `${command} operation`);
-      return host.workers.announceChange();
+      return patiently(host, () => host.workers.announceChange());
     }
+  }
+
+  /** A lost reply would leave its caller with an operation that has changed, and that refuses to be changed so again. */
+  #write(host: ExtensionHost, operation: OperationRecord, version: number) {
+    return patiently(host, () => writeOperation(host.records, operation, version));
   }
 
   async *#watch(id: string): AsyncGenerator<OperationView> {

@@ -4,7 +4,11 @@ import type { StoredJob } from "../../core/job.ts";
 import type { StoredEntry } from "../../core/ledger.ts";
 import type { ScheduleState, TickState } from "../../core/schedule.ts";
 import type { ExtensionHost } from "../../engine/extension.ts";
+import { lookAtJobs } from "../jobs/look-at-jobs.ts";
 import { tickEntryId, type TickBody } from "./tick-entries.ts";
+
+/** Entries in one question. */
+const AT_ONCE = 200;
 
 /** One tick of a schedule. */
 export interface RunView {
@@ -73,26 +77,35 @@ export async function lastRuns(
 async function toldOf(host: ExtensionHost, states: readonly ScheduleState[]) {
   const told = new Map<string, Pick<RunView, "outcome" | "error" | "ranMs">>();
   if (states.length === 0 || !host.hasLedger) return told;
-  const ids = states.map(({ name, last }) => tickEntryId(name, last!));
-  const { entries } = await host.ledger((book) => book.read({ ids }, { limit: ids.length }));
-  for (const { body } of entries) {
-    const { schedule, outcome, error, ranMs } = JSON.parse(body) as TickBody;
-    told.set(schedule, { outcome, error, ranMs });
+  const all = states.map(({ name, last }) => tickEntryId(name, last!));
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    const ids = all.slice(from, from + AT_ONCE);
+    const { entries } = await host.ledger((book) => book.read({ ids }, { limit: ids.length }));
+    for (const { body } of entries) {
+      const { schedule, outcome, error, ranMs } = JSON.parse(body) as TickBody;
+      told.set(schedule, { outcome, error, ranMs });
+    }
   }
   return told;
 }
 
+/** What a run shows of its job. */
+type RunJob = Pick<StoredJob, "status" | "startedAt" | "finishedAt" | "reason" | "error">;
+
 async function jobsOf(
-  { jobs }: Pick<ExtensionHost, "jobs">,
+  host: Pick<ExtensionHost, "jobs">,
   refs: readonly JobRef[],
-): Promise<Map<string, StoredJob>> {
-  if (refs.length === 0) return new Map();
-  const found = await jobs.get(refs);
-  return new Map(found.flatMap((job) => (typeof job === "object" && job ? [[job.id, job]] : [])));
+): Promise<Map<string, RunJob>> {
+  const found = await lookAtJobs(host, refs, (job): [string, RunJob][] => {
+    if (typeof job !== "object" || job === null) return [];
+    const { id, status, startedAt, finishedAt, reason, error } = job;
+    return [[id, { status, startedAt, finishedAt, reason, error }]];
+  });
+  return new Map(found.flat());
 }
 
 function ofJob(
-  job: StoredJob | undefined,
+  job: RunJob | undefined,
   error: string | null,
 ): Pick<RunView, "outcome" | "error" | "ranMs"> {
   if (!job) return { outcome: null, error, ranMs: null };

@@ -1,6 +1,5 @@
 /** Schedules, for people: look at them, see what they did, run, pause, make and remove them. */
-import { HoldfastError, ScheduleInCodeError, ScheduleNotFoundError } from "../../core/errors.ts";
-import type { NewJob } from "../../core/job.ts";
+import { ScheduleInCodeError, ScheduleNotFoundError } from "../../core/errors.ts";
 import { decodeJson } from "../../core/json-text.ts";
 import { checkDate, checkOptions, checkText, checkWhole } from "../../core/option-checks.ts";
 import {
@@ -16,15 +15,15 @@ import { checkRule, firstTick, ticksAfter, type RuleOptions } from "../../core/s
 import type { Why } from "../../core/store.ts";
 import { cleanText } from "../../core/text.ts";
 import { checkWhy, type WhyOptions } from "../../core/why-options.ts";
-import { fillPage, sleep, type Extension, type ExtensionHost } from "../../engine/extension.ts";
+import { fillPage, type Extension, type ExtensionHost } from "../../engine/extension.ts";
 import { limitOwnLines } from "./declarations.ts";
+import { runNow } from "./run-now.ts";
 import { lastRuns, runViews, type RunView } from "./run-view.ts";
 import {
   checkSchedule,
   checkScheduleName,
   ownGroup,
   RULE_OPTIONS,
-  tickJob,
   type ScheduleOptions,
 } from "./schedule-options.ts";
 import {
@@ -34,14 +33,12 @@ import {
   removeSchedule,
 } from "./schedule-records.ts";
 import { Scheduler } from "./scheduler.ts";
-import { TICK, tickEntry } from "./tick-entries.ts";
+import { TICK } from "./tick-entries.ts";
 
 export type { ScheduleOptions } from "./schedule-options.ts";
 
 const NEXT_SHOWN = 5;
 const MOST_SHOWN = 10_000;
-const TRIES = 4;
-const AGAIN_MS = 200;
 
 export interface ScheduleView {
   readonly name: string;
@@ -169,27 +166,18 @@ export class Schedules {
     return { runs: await runViews(host, page.items), nextCursor: page.nextCursor };
   }
 
-  /** Fires once more, now, whatever else runs; its ticks go on as they were. Answers the job's id. */
+  /**
+   * Fires once more, now, whatever else runs; its ticks go on as they were. Answers the job's id. Called again after
+   * an error it goes on with the same run.
+   */
   async runNow(name: string, options: WhyOptions = {}): Promise<{ readonly id: string }> {
     const checked = checkScheduleName(name);
     const why = checkWhy("schedules.runNow", options);
     const host = await this.#host();
-    const found = await readSchedule(host.records, checked);
-    if (!found) throw notFound(name);
-    const { job } = found.state.definition;
-    const id = host.runtime.id();
-    const at = await host.jobs.now();
-    const tick = { at, state: "fired", jobId: id } as const;
-    await insertPatiently(host, tickJob(job, { name: checked, id, at }));
-    if (host.hasLedger) {
-      await host.record([tickEntry(checked, job, { ...tick, isManual: true, ...why })]);
-    }
-    await changeSchedule(host, checked, (state) =>
-      state
-        ? { ...state, last: tick, lastJob: { id, queue: job.queue }, fired: state.fired + 1 }
-        : null,
-    );
-    await this.#audit(host, "run schedule", checked, why, { job: id });
+    const id = await runNow(host, checked, why);
+    if (id === null) throw notFound(name);
+    const details = { schedule: checked, job: id };
+    await host.audit({ action: "run schedule", ...why, details }, { id: `run:${id}` });
     return { id };
   }
 
@@ -314,20 +302,6 @@ export class Schedules {
     return states.map((state) =>
       viewOf(host, state, { now, lastRun: runs.get(state.name) ?? null }),
     );
-  }
-}
-
-/** Under the same id again, if the reply got lost: it is one job. */
-async function insertPatiently({ jobs, runtime }: ExtensionHost, job: NewJob): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await jobs.insert([job], { evenIfFull: true });
-      return;
-    } catch (error) {
-      const isRetryable = error instanceof HoldfastError && error.isRetryable;
-      if (!isRetryable || tries === TRIES) throw error;
-      await sleep(runtime, tries * AGAIN_MS);
-    }
   }
 }
 

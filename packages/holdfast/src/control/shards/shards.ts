@@ -1,11 +1,13 @@
 /**
  * Queues in several parts. A job that names a sharded queue goes to one of its parts, by its group, else its
  * idempotency key, else its id; a worker that names it takes all of them, or those it is told. A part is a queue like
- * any other: with limits, holds, counts and gates of its own, and on Redis Cluster a slot of its own.
+ * any other: with limits, holds and counts of its own, and on Redis Cluster a slot of its own. A gate of the queue is
+ * one for all of its parts, and a part may have others besides.
  *
  * The numbers of all queues are one record. A process reads it when it opens the store, when the fleet says that
- * something changed, until it has an answer, and behind an enqueue, every five seconds at most. A number that grows moves no waiting job. What is in
- * parts beyond a smaller one is still taken by workers of the whole queue, and so is what waits under its plain name.
+ * something changed, and behind an enqueue, every five seconds at most; one with a worker also every two minutes.
+ * A number that grows moves no waiting job. What is in parts beyond a smaller one is still taken by workers of the
+ * whole queue, and so is what waits under its plain name.
  */
 import { InvalidOptionError } from "../../core/errors.ts";
 import type { NewJob } from "../../core/job.ts";
@@ -14,12 +16,13 @@ import type { Hold, HoldChange, LimitChange } from "../../core/line.ts";
 import type { LinesPage } from "../../core/store.ts";
 import { shardName, shardOf } from "../../core/shards.ts";
 import type { Extension, ExtensionHost } from "../../engine/extension.ts";
-import type { Timer } from "../../engine/runtime.ts";
 import { NewestAnswer } from "../../core/newest-answer.ts";
 
 const KEY = "holdfast/shards";
+const CHORE = "shards";
 const LOOK_MS = 5_000;
-const LOOK_AGAIN_MS = 1_000;
+/** Who changed a number may have died before it told anybody, and jobs in new parts wait for workers that know of them. */
+const LOOK_ANYWAY_MS = 120_000;
 const PAGE = 200;
 
 interface Entry {
@@ -50,23 +53,19 @@ export class Shards {
   readonly #newest = new NewestAnswer();
   #entries: ReadonlyMap<string, Entry> = new Map();
   #readAt = -Infinity;
-  /** Of a look that failed. */
-  #again: Timer | null = null;
-  #isClosed = false;
+  /** The last look failed. */
+  #isStale = false;
 
   constructor(host: ExtensionHost) {
     this.#host = host;
     this.extension = {
       name: "shards",
       opened: () => this.read(),
-      closing: async () => {
-        this.#isClosed = true;
-        this.#again?.cancel();
-      },
       place: (job) => this.#place(job),
       enqueued: () => {
         if (host.runtime.monotonic() - this.#readAt >= LOOK_MS) this.#look();
       },
+      chores: [{ name: CHORE, everyMs: LOOK_MS, run: () => this.#lookAnyway() }],
     };
     host.workers.onChange(() => this.#look());
   }
@@ -77,18 +76,19 @@ export class Shards {
   }
 
   /** The queue as people call it, of which this one is a part; or the same. */
-  whole(queue: string): string {
+  readonly whole = (queue: string): string => {
+    if (this.#entries.size === 0) return queue;
     const colon = queue.lastIndexOf(":");
     const [name, shard] = [queue.slice(0, colon), Number(queue.slice(colon + 1))];
     const most = colon === -1 ? 0 : (this.#entries.get(name)?.most ?? 0);
     return shard < most && queue === shardName(name, shard) ? name : queue;
-  }
+  };
 
   /** The queue itself and all of its parts. */
-  names(queue: string): readonly string[] {
+  readonly names = (queue: string): readonly string[] => {
     const most = this.#entries.get(queue)?.most ?? 0;
     return [queue, ...Array.from({ length: most }, (_, shard) => shardName(queue, shard))];
-  }
+  };
 
   /** Does it to a queue, or to a group of it, in every part that it has now: one that is not known here would go on. */
   async each<Target extends string | { readonly queue: string }>(
@@ -129,7 +129,7 @@ export class Shards {
 
   /**
    * What holds and bounds the queue does so for new parts from their first job on, and they keep and age as it
-   * does. Gates name the queues they hold.
+   * does. A hold of a gate that ends by itself is set by the gate.
    */
   async #prepare(queue: string, from: number, to: number): Promise<void> {
     if (from === to) return;
@@ -144,7 +144,7 @@ export class Shards {
     let held: HoldChange[] = [];
     let bound: LimitChange[] = [];
     const set = (group: string | null, holds: readonly Hold[], bounds: object) => {
-      const own = holds.filter(({ owner }) => !owner.startsWith("gate:"));
+      const own = holds.filter(({ owner, until }) => !owner.startsWith("gate:") || until === null);
       const ends = (until: number | null) => until && Math.max(1, Math.ceil(until - now));
       const isBound = Object.values(bounds).some((value) => value !== null);
       for (const name of names) {
@@ -218,20 +218,25 @@ export class Shards {
     return shardName(job.queue, shardOf(key, entry.shards));
   }
 
-  /** In the background. If it fails, again: a worker that enqueues nothing has no other reason to look. */
+  /** Answers in how many milliseconds to look again; if it fails, that is soon. */
+  async #lookAnyway(): Promise<number> {
+    const { monotonic } = this.#host.runtime;
+    if (this.#isStale || monotonic() - this.#readAt >= LOOK_ANYWAY_MS) await this.read();
+    return Math.max(LOOK_MS, LOOK_ANYWAY_MS - (monotonic() - this.#readAt));
+  }
+
+  /** In the background; if it fails, a process that enqueues or works looks again within seconds. */
   #look(): void {
-    const { runtime } = this.#host;
-    this.#readAt = runtime.monotonic();
+    this.#readAt = this.#host.runtime.monotonic();
     this.read().catch(() => {
-      if (this.#isClosed) return;
-      this.#again?.cancel();
-      const ms = LOOK_AGAIN_MS * (0.5 + runtime.random() / 2);
-      this.#again = runtime.timer(ms, () => this.#look(), { background: true });
+      this.#isStale = true;
+      this.#host.chores.soon(CHORE);
     });
   }
 
   #take(queues: Stored["queues"]): void {
     this.#entries = new Map(Object.entries(queues));
+    this.#isStale = false;
     this.#readAt = this.#host.runtime.monotonic();
     for (const follower of this.#followers) this.#fill(follower);
   }

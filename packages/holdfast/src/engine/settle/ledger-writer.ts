@@ -8,7 +8,12 @@
  * No job ever waits for a ledger elsewhere. It is opened by the chore that needs it, as often as that
  * takes, and while it is away the entries wait where the jobs are.
  */
-import type { Ledger, LedgerEntry, LedgerStore } from "../../core/ledger.ts";
+import {
+  WAITING_ENTRIES,
+  type Ledger,
+  type LedgerEntry,
+  type LedgerStore,
+} from "../../core/ledger.ts";
 import type { Records } from "../../core/records.ts";
 import type { Settlement, Store } from "../../core/store.ts";
 import { UnsupportedError } from "../../core/errors.ts";
@@ -16,9 +21,6 @@ import type { Logger } from "../logger.ts";
 import { LastAnswer } from "../last-answer.ts";
 import { sleep, type Runtime } from "../runtime.ts";
 import { isRetryable, retryDelayMs } from "../retrying.ts";
-
-/** Where entries wait that did not come with a settle, or would be in the way of jobs in the outbox. */
-export const WAITING_ENTRIES = "holdfast/entry/";
 
 /** Entries in one call; each is at most some 20 KiB. */
 const APPEND_AT_ONCE = 100;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { NewJob } from "../../core/job.ts";
-import type { LedgerEntry } from "../../core/ledger.ts";
+import { WAITING_ENTRIES, type LedgerEntry } from "../../core/ledger.ts";
 import type { OutboxItem, Store } from "../../core/store.ts";
 import { StoreUnavailableError } from "../../core/errors.ts";
 import { memoryStore } from "../../stores/memory/index.ts";
 import { newJob } from "../../testing/conformance/new-job.ts";
-import { LedgerWriter, WAITING_ENTRIES } from "./ledger-writer.ts";
+import { LedgerWriter } from "./ledger-writer.ts";
 import { Relay } from "./relay.ts";
 import { systemRuntime } from "../runtime.ts";
 import { WatchedStore } from "../watched-store.ts";

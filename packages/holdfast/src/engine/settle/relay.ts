@@ -5,9 +5,9 @@
  * With a ledger elsewhere the two go separate ways, each at its own pace: a ledger that is away, or
  * takes its time to say so, must not keep a spawned job waiting.
  */
-import type { LedgerEntry } from "../../core/ledger.ts";
+import { WAITING_ENTRIES, type LedgerEntry } from "../../core/ledger.ts";
 import type { OutboxItem } from "../../core/store.ts";
-import { WAITING_ENTRIES, type LedgerWriter } from "./ledger-writer.ts";
+import type { LedgerWriter } from "./ledger-writer.ts";
 import type { Chore } from "../extension.ts";
 import type { WatchedStore } from "../watched-store.ts";
 
