@@ -41,4 +41,24 @@ describe("what was meant", () => {
     await page.getByRole("button", { name: "Dry run" }).click();
     await page.getByText("Dry run: retry would touch 1 job").waitFor();
   });
+
+  it("nothing is done to all that fit while a word of it was not understood", async (test) => {
+    const page = await stage.open(test, "jobs?q=status%3Adead+grop%3Atenant-7");
+    await page.getByText('There is no "grop:"').waitFor();
+    await page.getByText("mend what was not understood").waitFor();
+    expect(await page.getByRole("button", { name: "Remove all …" }).count()).toBe(0);
+    await stage.open(test, "jobs?q=status%3Adead+group%3Atenant-7");
+    await page.getByRole("button", { name: "Remove all …" }).waitFor();
+  });
+
+  it("two hours ago are counted from each look, not from when the page was opened", async (test) => {
+    const page = await stage.open(test, "jobs?q=from%3A2h");
+    const from = async () => {
+      const request = await page.waitForRequest(/api\/v1\/jobs\?/);
+      return Date.parse(new URL(request.url()).searchParams.get("from") ?? "");
+    };
+    const before = await from();
+    // It looks again by itself, after some seconds of this test as after a night.
+    expect(await from()).toBeGreaterThan(before);
+  });
 });

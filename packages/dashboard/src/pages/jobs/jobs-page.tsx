@@ -1,5 +1,5 @@
 /** Find jobs, look at them, do something to some or to all of them. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { Panel } from "../../components/panel.tsx";
 import { Pager } from "../../components/pager.tsx";
@@ -44,16 +44,19 @@ function JobsList() {
   const order = params["order"] === "oldest" ? "oldest" : "newest";
   const mayOperate = useMay("operator");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  // "2h" is two hours before the question was asked, on every page of its answer.
-  const [askedAt] = useState(currentTime);
-  const { query, problems } = parseJobQuery(text, askedAt);
-  const asked = { ...query, order };
-  const key = JSON.stringify({ asked, cursor });
+  // "2h" is two hours before the first page was asked for, on every page of its answer: a tab may be open for days.
+  const askedAt = useRef(currentTime());
+  const { query, problems } = parseJobQuery(text, askedAt.current);
+  const key = JSON.stringify({ text, order, cursor });
   // Nothing is done to a job that is not shown any more.
   useEffect(() => setChosen(new Set()), [key]);
   const list = useFreshList(
     key,
-    (signal) => api.jobs.list({ ...asked, cursor, limit: 50 }, signal),
+    (signal) => {
+      if (cursor === "") askedAt.current = currentTime();
+      const asked = parseJobQuery(text, askedAt.current).query;
+      return api.jobs.list({ ...asked, order, cursor, limit: 50 }, signal);
+    },
     cursor === "" && order === "newest" ? FRESH_EVERY_MS : null,
   );
   useKeys(
@@ -122,7 +125,7 @@ function JobsList() {
                 +{list.fresh} new
               </button>
             )}
-            <ExportButtons query={asked} text={text} />
+            <ExportButtons query={{ ...query, order }} text={text} />
           </>
         }
       >
@@ -156,7 +159,7 @@ function JobsList() {
           }
         </Content>
       </Panel>
-      {mayOperate && text !== "" && <AllMatching query={query} text={text} />}
+      {mayOperate && text !== "" && <AllMatching text={text} />}
     </>
   );
 }
