@@ -61,4 +61,15 @@ describe("what was meant", () => {
     // It looks again by itself, after some seconds of this test as after a night.
     expect(await from()).toBeGreaterThan(before);
   });
+
+  it("what is selected and not shown any more is left alone", async (test) => {
+    const page = await stage.open(test, "jobs?q=queue%3Acrm");
+    const [first = "", second = ""] = await page.locator("main tbody tr .id").allTextContents();
+    for (const id of [first, second]) await page.getByLabel(`Select ${id}`).check();
+    await page.getByText("2 jobs selected").waitFor();
+    await stage.house.hf.remove(first, { by: "ops", reason: "to see it" });
+    await page.getByRole("button", { name: "1 may have changed" }).click();
+    await page.getByText("1 job selected").waitFor();
+    expect(await page.getByText(first).count()).toBe(0);
+  });
 });

@@ -63,6 +63,7 @@ function JobsList() {
     [{ keys: "n", does: "Enqueue a job", run: () => void (mayOperate && enqueueByForm()) }],
     [mayOperate],
   );
+  const selected = (list.data?.items ?? []).filter(({ id }) => chosen.has(id));
   const status = qualifierOf(text, "status") ?? "";
   const standing = STANDINGS.find(({ value }) => value === status)?.value ?? "";
   const show = (q: string) => go(href(["jobs"], { q, order: order === "oldest" ? order : null }));
@@ -105,10 +106,9 @@ function JobsList() {
           {problems.join(" ")} The rest of what you typed is looked for.
         </div>
       )}
-      {chosen.size > 0 && (
+      {selected.length > 0 && (
         <SelectionBar
-          ids={[...chosen]}
-          jobs={list.data?.items ?? []}
+          jobs={selected}
           clear={() => setChosen(new Set())}
           done={() => {
             setChosen(new Set());
@@ -120,9 +120,14 @@ function JobsList() {
         title={order === "newest" ? "Newest first" : "Oldest first"}
         aside={
           <>
-            {list.fresh > 0 && (
+            {list.fresh + list.older > 0 && (
               <button type="button" class="btn small" onClick={list.takeFresh}>
-                +{list.fresh} new
+                {[
+                  list.fresh > 0 ? `+${list.fresh} new` : "",
+                  list.older > 0 ? `${list.older} may have changed` : "",
+                ]
+                  .filter(Boolean)
+                  .join(", ")}
               </button>
             )}
             <ExportButtons query={{ ...query, order }} text={text} />
