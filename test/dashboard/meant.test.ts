@@ -1,7 +1,7 @@
 /** What is done is what was meant: no other jobs, no more of them, and not twice. */
 import type { Route } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { fill } from "./answer.ts";
+import { answer, fill } from "./answer.ts";
 import { Stage } from "./stage.ts";
 
 describe("what was meant", () => {
@@ -71,5 +71,27 @@ describe("what was meant", () => {
     await page.getByRole("button", { name: "1 may have changed" }).click();
     await page.getByText("1 job selected").waitFor();
     expect(await page.getByText(first).count()).toBe(0);
+  });
+
+  it("a job whose answer got lost is one job when the form is sent again", async (test) => {
+    const page = await stage.open(test, "jobs");
+    const count = async () => (await stage.house.hf.jobs({ tag: "by-hand" })).jobs.length;
+    await page.getByRole("button", { name: "Enqueue a job" }).click();
+    await page.getByRole("dialog").getByLabel("Type").selectOption("email.send");
+    await answer(page, "Go on");
+    // The server does it; what it says does not come through.
+    await page.route("**/api/v1/jobs", async (route) => {
+      const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
+      expect((await route.fetch({ headers })).status()).toBe(201);
+      await route.abort();
+    });
+    const filled = { "Tags, with blanks between them": "by-hand" };
+    await (await fill(page, "Enqueue", filled)).click();
+    await page.getByText("It may have done it all the same").waitFor();
+    await page.unroute("**/api/v1/jobs");
+    await answer(page, "Enqueue");
+    await page.getByText("There is such a job already.").waitFor();
+    expect(await count()).toBe(1);
+    stage.admin.wrongs.length = 0;
   });
 });
