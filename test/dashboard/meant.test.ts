@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import { answer, fill } from "./answer.ts";
 import { Stage } from "./stage.ts";
 
+const REASON = "Reason, for the audit";
+
 describe("what was meant", () => {
   const stage = new Stage();
 
@@ -92,6 +94,29 @@ describe("what was meant", () => {
     await answer(page, "Enqueue");
     await page.getByText("There is such a job already.").waitFor();
     expect(await count()).toBe(1);
+    stage.admin.wrongs.length = 0;
+  });
+
+  it("a schedule that the store refuses comes back as it was filled in; a name is not taken from another", async (test) => {
+    const page = await stage.open(test, "schedules");
+    await page.getByRole("button", { name: "New schedule" }).click();
+    const filled = {
+      ...{ Name: "weekly-report", "Type of its job": "report.make", [REASON]: "x" },
+      "Cron (empty: every so often)": "1 * * * *",
+    };
+    await (await fill(page, "Show its ticks", filled)).click();
+    await page.getByRole("alert").filter({ hasText: "weekly-report already" }).waitFor();
+    const refused = { Name: "nightly-2", "Queue (empty: the type's own)": "no queue" };
+    await answer(page, "Show its ticks", refused);
+    await (await fill(page, "Store it", {})).click();
+    await page.getByRole("dialog").getByRole("alert").waitFor();
+    expect(await page.getByRole("dialog").getByLabel("Name").inputValue()).toBe("nightly-2");
+    await answer(page, "Show its ticks", { "Queue (empty: the type's own)": "" });
+    await answer(page, "Store it");
+    await page.getByRole("heading", { name: "nightly-2" }).waitFor();
+    expect(await stage.house.hf.schedules.get("weekly-report")).toMatchObject({
+      cron: "0 9 * * 1",
+    });
     stage.admin.wrongs.length = 0;
   });
 });
