@@ -119,4 +119,17 @@ describe("what was meant", () => {
     });
     stage.admin.wrongs.length = 0;
   });
+
+  it("who is told to be logged out is logged out", async (test) => {
+    const page = await stage.open(test, "overview");
+    await page.route("**/api/v1/session", (route) => route.abort());
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.getByText("The server does not answer.").waitFor();
+    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+    await page.unroute("**/api/v1/session");
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.getByText("You are logged out.").waitFor();
+    await page.reload();
+    await page.getByLabel("Token").waitFor();
+  });
 });
