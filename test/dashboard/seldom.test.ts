@@ -25,4 +25,23 @@ describe("what a page asks for and draws", () => {
     }
     expect(asked).toBeLessThanOrEqual(1);
   });
+
+  it("a hundred workers of five thousand queues are a page, not half a million names", async (test) => {
+    stage.need(test);
+    const { page } = stage.admin;
+    const queues = Array.from({ length: 5_000 }, (_, at) => `queue-of-tenant-${at}`);
+    const at = new Date().toISOString();
+    const items = Array.from({ length: 100 }, (_, pid) => ({
+      ...{ id: `w-${pid}`, host: "box", pid, version: null, queues, types: [], slots: 10 },
+      ...{ active: 0, running: [], leaseMs: 10_000, isQuiet: false, loopDelayMs: 1 },
+      ...{ memoryBytes: 1, startedAt: at, seenAt: at },
+    }));
+    await page.route("**/api/v1/workers", (route) =>
+      route.fulfill({ json: { success: true, data: { items, nextCursor: null } } }),
+    );
+    await stage.open(test, "workers");
+    await expect.poll(() => page.getByText("and 4,988 more queues").count()).toBe(100);
+    expect((await page.locator("main").innerText()).length).toBeLessThan(100_000);
+    await page.unroute("**/api/v1/workers");
+  });
 });
