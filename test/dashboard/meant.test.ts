@@ -2,6 +2,7 @@
 import type { Route } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { answer, fill } from "./answer.ts";
+import { ADMIN_TOKEN } from "../server/served.ts";
 import { Stage } from "./stage.ts";
 
 const REASON = "Reason, for the audit";
@@ -117,6 +118,20 @@ describe("what was meant", () => {
     expect(await stage.house.hf.schedules.get("weekly-report")).toMatchObject({
       cron: "0 9 * * 1",
     });
+    stage.admin.wrongs.length = 0;
+  });
+
+  it("a question is not asked again of who logs in next", async (test) => {
+    const page = await stage.open(test, "queues/mail");
+    await page.getByRole("button", { name: "Pause" }).first().click();
+    await page.getByRole("dialog").waitFor();
+    await page.route("**/api/v1/queues/mail", (route) => route.fulfill({ status: 401, json: {} }));
+    await page.getByText("Your session is over").waitFor();
+    await page.unroute("**/api/v1/queues/mail");
+    await page.getByLabel("Token").fill(ADMIN_TOKEN);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("heading", { name: "mail", exact: true }).waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
     stage.admin.wrongs.length = 0;
   });
 
