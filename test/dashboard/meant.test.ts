@@ -121,6 +121,30 @@ describe("what was meant", () => {
     stage.admin.wrongs.length = 0;
   });
 
+  it("a new gate does not take the place of another", async (test) => {
+    const page = await stage.open(test, "gates");
+    const before = await stage.house.hf.gates.get("hubspot");
+    await page.getByRole("button", { name: "New gate" }).click();
+    await (await fill(page, "Make it", { Name: "hubspot", [REASON]: "x" })).click();
+    await page.getByRole("alert").filter({ hasText: "hubspot already" }).waitFor();
+    await page.getByRole("button", { name: "Not now" }).click();
+    expect(await stage.house.hf.gates.get("hubspot")).toMatchObject({ rate: before?.rate });
+  });
+
+  it("a replay of a simulation takes no more jobs than its question named", async (test) => {
+    const page = await stage.open(test, "simulations/spring");
+    const sent: object[] = [];
+    await page.route("**/dlq/replay", async (route) => {
+      sent.push(route.request().postDataJSON() as object);
+      await route.fulfill({ json: { operation: null, count: 3, byCategory: {} } });
+    });
+    await page.getByRole("button", { name: "Replay …" }).click();
+    await answer(page, "Replay 3 jobs", { [REASON]: "the contacts were merged" });
+    await page.getByText("The replay has begun.").waitFor();
+    await page.unroute("**/dlq/replay");
+    expect(sent).toMatchObject([{ dryRun: true }, { dryRun: false, limit: 3 }]);
+  });
+
   it("a question is not asked again of who logs in next", async (test) => {
     const page = await stage.open(test, "queues/mail");
     await page.getByRole("button", { name: "Pause" }).first().click();
