@@ -63,6 +63,22 @@ describe("the back office in a browser", () => {
   );
 
   it(
+    "lets them out again: what comes after is the login",
+    async (test) => {
+      await open(test, "viewer", "overview");
+      const { page } = visits.get("viewer")!;
+      await page.getByRole("button", { name: "Log out" }).click();
+      await page.waitForURL("**/login");
+      await page.goto(crm.office.url);
+      await page.waitForURL("**/login");
+      expect(await page.context().cookies()).toEqual([]);
+      await visits.get("viewer")!.close();
+      visits.delete("viewer");
+    },
+    TEST_MS,
+  );
+
+  it(
     "imports a spreadsheet that staff upload, and shows it to its end",
     async (test) => {
       const page = await open(test, "staff", "imports");

@@ -196,6 +196,16 @@ it("stands below the prefix of an application", async () => {
   await app.close();
 });
 
+it("stands below a prefix that begins like its own path", async () => {
+  const prefix = "admin/jobs-of-all";
+  const app = await started(Application, { prepare: (one) => void one.setGlobalPrefix(prefix) });
+  const me = request(app).get(`/${prefix}/admin/jobs/api/v1/me`);
+  const { status, body } = await me.set("authorization", "Bearer jwt-of-eve");
+  expect(status).toBe(200);
+  expect(body.data).toMatchObject({ basePath: `/${prefix}/admin/jobs` });
+  await app.close();
+});
+
 it("says what is wrong with its options", () => {
   const user = () => null;
   expect(() => HoldfastServerModule.forRoot({ path: "", user })).toThrow("path is where");

@@ -2,9 +2,14 @@
 import { Holdfast, type Store } from "holdfast";
 import { memoryStore } from "holdfast/memory";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { OverviewReader } from "../../packages/server/src/overview.ts";
+import { overviewFor, OverviewReader } from "../../packages/server/src/overview.ts";
 import { countedStore } from "../../bench/dashboard/counted-store.ts";
 import { serve, type Served } from "./served.ts";
+
+const countsOf = (ready: number, oldestReadyAt: number) => ({
+  ...{ ready, delayed: 0, processing: 0, succeeded: 0, dead: 0, cancelled: 0, retrying: 0 },
+  oldestReadyAt,
+});
 
 describe("counts for those who look", () => {
   it("are read once for overviews and queues, and again a second later", async () => {
@@ -48,6 +53,31 @@ describe("counts for those who look", () => {
       await expect(reader.counts()).rejects.toThrow("away");
       isAway = false;
       expect(await reader.counts()).toEqual({});
+    } finally {
+      await hf.close();
+    }
+  });
+
+  it("show the queue that is latest, also where hundreds are larger", async () => {
+    const counts = Object.fromEntries(
+      Array.from({ length: 5_000 }, (_, at) => [
+        `q-${at}`,
+        countsOf(at === 7 ? 1 : 10, 2_000 + at),
+      ]),
+    );
+    counts["q-7"] = countsOf(1, 1_000);
+    const hf = new Holdfast({ store: memoryStore() });
+    hf.counts = async () => counts as never;
+    try {
+      await hf.pause("q-7", { by: "ops", reason: "month end" });
+      const snapshot = await new OverviewReader(hf, () => 1_000_000).read();
+      const caller = { queues: null } as never;
+      const { queues, queueCount, totals } = overviewFor(hf, snapshot, caller);
+      expect(queueCount).toBe(5_000);
+      expect(queues).toHaveLength(200);
+      expect(totals.oldestReadyAt).toEqual(new Date(1_000));
+      const latest = queues.find(({ queue }) => queue === "q-7");
+      expect(latest).toMatchObject({ ready: 1, holds: ["month end"] });
     } finally {
       await hf.close();
     }

@@ -22,7 +22,7 @@ const MOST_QUEUES = 200;
 const LAST_ACTIONS = 10;
 const WORST_FAULTS = 5;
 const MOST_GATES = 20;
-/** Of the largest queues it is known whether they are held. */
+/** Of so many queues it is known whether they are held. */
 const LOOKED_AT = 20;
 
 export type Counts = Awaited<ReturnType<Holdfast["counts"]>>;
@@ -39,7 +39,7 @@ export interface Snapshot {
   readonly gates: readonly GateView[];
   readonly store: { readonly name: string; readonly latencyMs: number };
   readonly actions: readonly LedgerEntryView[];
-  /** Of the largest queues. */
+  /** Of the foremost queues. */
   readonly held: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -118,7 +118,7 @@ export class OverviewReader {
       hf.gates.list(),
       this.#storeOf(),
       this.#actions(),
-      this.#heldOf(largest(counts).slice(0, LOOKED_AT)),
+      this.#heldOf(foremost(largest(counts), counts, LOOKED_AT)),
     ]);
     const holding = gates.filter(({ state, cooldownUntil }) => {
       return (
@@ -169,6 +169,26 @@ function largest(counts: Counts): string[] {
   return Object.keys(counts).sort((a, b) => size(b) - size(a) || (a < b ? -1 : 1));
 }
 
+/**
+ * Half of them because their oldest job waits longest, the others because they are the largest: the first screen says
+ * what waits longest, and the queue of one job that nobody takes is the smallest of thousands.
+ */
+function foremost(
+  largestFirst: readonly string[],
+  counts: Counts,
+  most: number,
+): readonly string[] {
+  if (largestFirst.length <= most) return largestFirst;
+  const since = (queue: string) => counts[queue]?.oldestReadyAt ?? Infinity;
+  const latest = largestFirst
+    .filter((queue) => since(queue) < Infinity)
+    .sort((a, b) => since(a) - since(b))
+    .slice(0, most / 2);
+  const kept = new Set(latest);
+  for (const queue of largestFirst) if (kept.size < most) kept.add(queue);
+  return largestFirst.filter((queue) => kept.has(queue));
+}
+
 const NUMBERS = [
   ...(["ready", "delayed", "processing", "succeeded", "dead", "cancelled", "retrying"] as const),
 ];
@@ -186,7 +206,7 @@ export function overviewFor(hf: Holdfast, snapshot: Snapshot, caller: Caller) {
     at: new Date(at),
     totals: { ...totals, oldestReadyAt: oldest.length > 0 ? new Date(Math.min(...oldest)) : null },
     queueCount: queues.length,
-    queues: queues.slice(0, MOST_QUEUES).map((queue) => queueCounts(queue, snapshot)),
+    queues: foremost(queues, counts, MOST_QUEUES).map((queue) => queueCounts(queue, snapshot)),
     workers: {
       count: seen.length,
       slots: seen.reduce((sum, { slots }) => sum + slots, 0),

@@ -1,5 +1,16 @@
 /** Login for programs and for browsers, and a new password. */
-import { Body, Controller, Get, HttpCode, Inject, Post, Req, Res, UseGuards } from "@nestjs/common";
+import {
+  Body,
+  ConflictException,
+  Controller,
+  Get,
+  HttpCode,
+  Inject,
+  Post,
+  Req,
+  Res,
+  UseGuards,
+} from "@nestjs/common";
 import { z } from "zod";
 import { zodBody } from "../config/zod-body.ts";
 import { Authenticate, identityOf } from "./guards.ts";
@@ -56,7 +67,8 @@ export class AuthController {
   ) {
     const { email } = identityOf(request);
     await this.logins.prove({ email, password: current }, request, response);
-    await this.users.changePassword(email, { from: current, to: next });
-    return { changed: true };
+    if (await this.users.changePassword(email, { from: current, to: next }))
+      return { changed: true };
+    throw new ConflictException("the password was changed meanwhile: log in with the new one");
   }
 }

@@ -30,8 +30,10 @@ export class PostgresData extends Data {
     this.#pool = new pg.Pool({
       ...{ connectionString: url, max: 8, connectionTimeoutMillis: CONNECT_MS },
     });
-    // An idle connection that ends is replaced; without a listener it would end the process.
+    // A connection that ends is replaced, and whoever used it is told by its query. Without listeners it would end the
+    // process: the pool's are for idle ones only, so those of transactions and imports have their own.
     this.#pool.on("error", () => {});
+    this.#pool.on("connect", (client) => client.on("error", () => {}));
     this.rows = sqlRows(sessionOf(this.#pool));
   }
 

@@ -49,6 +49,7 @@ export async function ask<Answer>(method: string, path: string, about: Ask = {})
   const { query, body, form, signal, token } = about;
   const late = AbortSignal.timeout(TIMEOUT_MS);
   let response: Response;
+  let text: string;
   try {
     response = await fetch(pathOf(path, query), {
       method,
@@ -61,14 +62,17 @@ export async function ask<Answer>(method: string, path: string, about: Ask = {})
       ...(form !== undefined && { body: form }),
       signal: signal ? AbortSignal.any([signal, late]) : late,
     });
+    text = await response.text();
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, "no_answer", "The server does not answer.");
+    const isSafe = method === "GET" || token !== undefined;
+    throw new ApiError(0, "no_answer", isSafe ? NO_ANSWER : NO_ANSWER + PERHAPS);
   }
-  const text = await response.text();
   const answered = read(text);
-  const { data, error } = answered;
-  if (response.ok) return (path.startsWith("/") ? answered : data) as Answer;
+  const out = path.startsWith("/") ? answered : answered?.data;
+  if (response.ok && out !== undefined) return out as Answer;
+  if (response.ok) throw new ApiError(response.status, "no_json", NO_JSON);
+  const error = answered?.error;
   if (response.status === 401 && token === undefined) sessionOver.set(true);
   const wait = Number(response.headers.get("retry-after"));
   const { code = "unknown", message = `The server answered ${response.status}.` } = error ?? {};
@@ -78,6 +82,12 @@ export async function ask<Answer>(method: string, path: string, about: Ask = {})
     { retryAfter: wait > 0 ? wait : null, jobId: error?.jobId ?? null },
   );
 }
+
+const NO_ANSWER = "The server does not answer.";
+const PERHAPS = " It may have done it all the same: look before you do it again.";
+/** A proxy that has a login page of its own sends that instead, with a 200. */
+const NO_JSON =
+  "Something else answered in the server's place. Load the page again: a proxy may ask for a login.";
 
 interface Answered {
   readonly data?: unknown;
@@ -89,11 +99,13 @@ interface Answered {
   };
 }
 
-function read(text: string): Answered {
+/** Undefined: it is not JSON, or nothing that an API answers. */
+function read(text: string): Answered | undefined {
   try {
-    return parseExact(text) as Answered;
+    const found: unknown = parseExact(text);
+    return typeof found === "object" && found !== null ? found : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }
 

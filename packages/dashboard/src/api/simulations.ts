@@ -73,7 +73,7 @@ export const simulations = {
   curve: (id: string, parts: number, signal?: AbortSignal) =>
     get<Curve>(`${one(id)}/curve`, { parts }, signal),
   dead: (id: string, signal?: AbortSignal) => get<SimulationDead>(`${one(id)}/dlq`, {}, signal),
-  replay: (id: string, body: Reason & { readonly dryRun: boolean }) =>
+  replay: (id: string, body: Reason & { readonly dryRun: boolean; readonly limit?: number }) =>
     post<Replayed>(`${one(id)}/dlq/replay`, body),
   tell: (id: string, verb: "start" | "pause" | "resume" | "abort", body: Reason) =>
     post<Simulation>(`${one(id)}/${verb}`, body),

@@ -1,6 +1,6 @@
 /** Which environment, what to find, is it live, which store, who is here. */
 import { useCell } from "../state/cell.ts";
-import { environment } from "../state/environment.ts";
+import { environment, loginPlace } from "../state/environment.ts";
 import { useLive, type Live } from "../state/live.ts";
 import { logOut, useMe } from "../state/session.ts";
 import { setTheme, theme, type Theme } from "../state/theme.ts";
@@ -59,7 +59,7 @@ export function Header() {
       >
         {shade === "system" ? "theme" : shade}
       </button>
-      {me.via === "session" && (
+      {(me.via === "session" || loginPlace?.logoutUrl !== undefined) && (
         <button type="button" class="link" onClick={() => void logOut()}>
           Log out
         </button>

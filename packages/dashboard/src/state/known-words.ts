@@ -2,12 +2,20 @@
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { live } from "./live.ts";
+import { session } from "./session.ts";
 
 type Known = Readonly<Record<string, readonly string[]>>;
 
 const FRESH_MS = 60_000;
 let known: Known = {};
 let knownAt = 0;
+
+// The next who logs in here may see less.
+session.listen(() => {
+  if (session.get().kind === "in") return;
+  known = {};
+  knownAt = 0;
+});
 
 export function useKnownWords(isWanted: boolean): Known {
   const [words, setWords] = useState(known);

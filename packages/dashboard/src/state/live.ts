@@ -3,7 +3,7 @@
  * A hidden tab and a frozen page listen to nothing.
  */
 import { api, pathOf } from "../api/client.ts";
-import type { Operation, Overview } from "../api/types.ts";
+import type { Overview } from "../api/types.ts";
 import { cell, useCell } from "./cell.ts";
 import { currentTime, noteServerTime } from "./clock.ts";
 import { Samples } from "./samples.ts";
@@ -12,6 +12,8 @@ import { isFrozen, isVisible } from "./visible.ts";
 const POLL_MS = 4_000;
 /** A stream that says nothing for so long does not come through. */
 const SILENT_MS = 8_000;
+/** While the store is away it has nothing to say; but the connection may be lost then as well. */
+const SILENT_AWAY_MS = 60_000;
 /** After so long a stream is tried again. */
 const RETRY_MS = 60_000;
 
@@ -22,9 +24,9 @@ export interface Live {
   readonly isStoreAway: boolean;
 }
 
-export const live = cell<Live>({ state: "connecting", overview: null, isStoreAway: false });
-/** Operations that changed, as they do. */
-export const changedOperations = cell<readonly Operation[]>([]);
+const NOTHING: Live = { state: "connecting", overview: null, isStoreAway: false };
+
+export const live = cell<Live>(NOTHING);
 /** What this page saw since it was opened, each second. */
 export const samples = new Samples();
 
@@ -33,38 +35,43 @@ export function useLive(): Live {
 }
 
 let stream: EventSource | null = null;
-let poll: ReturnType<typeof setTimeout> | null = null;
+/** Aborted: whoever asks by turns asks no more, and what still comes is not taken. */
+let polling: AbortController | null = null;
 let heardAt = 0;
 let polledSince: number | null = null;
-let isStarted = false;
+let noticing: ReturnType<typeof setInterval> | null = null;
 
 export function startLive(): void {
-  if (isStarted) return;
-  isStarted = true;
+  if (noticing !== null) return;
+  noticing = setInterval(notice, 2_000);
   isVisible.listen(follow);
   isFrozen.listen(follow);
-  setInterval(notice, 2_000);
   follow();
 }
 
+/** The next who logs in here may see less. */
 export function stopLive(): void {
-  isStarted = false;
+  if (noticing !== null) clearInterval(noticing);
+  noticing = null;
   disconnect();
+  live.set(NOTHING);
+  samples.forget();
 }
 
 function follow(): void {
   disconnect();
-  if (!isStarted) return;
+  if (noticing === null) return;
   if (isFrozen.get()) return note({ state: "frozen" });
   if (!isVisible.get()) return note({ state: "hidden" });
+  note({ state: "connecting" });
   connect();
 }
 
 function disconnect(): void {
   stream?.close();
   stream = null;
-  if (poll) clearTimeout(poll);
-  poll = null;
+  polling?.abort();
+  polling = null;
 }
 
 function connect(): void {
@@ -81,10 +88,6 @@ function connect(): void {
     const { isAway } = JSON.parse((event as MessageEvent<string>).data) as { isAway: boolean };
     note({ isStoreAway: isAway, state: "live" });
   });
-  opened.addEventListener("operations", (event) => {
-    const { items } = JSON.parse((event as MessageEvent<string>).data) as { items: Operation[] };
-    changedOperations.set(items);
-  });
   opened.addEventListener("error", () => {
     // Closed for good: refused, or no stream at all.
     if (opened.readyState === EventSource.CLOSED) startPolling();
@@ -93,9 +96,9 @@ function connect(): void {
 
 /** A proxy may hold a stream back without closing it. */
 function notice(): void {
-  if (!isStarted || isFrozen.get() || !isVisible.get()) return;
-  const isAway = live.get().isStoreAway;
-  if (stream && !isAway && Date.now() - heardAt > SILENT_MS) startPolling();
+  if (isFrozen.get() || !isVisible.get()) return;
+  const patienceMs = live.get().isStoreAway ? SILENT_AWAY_MS : SILENT_MS;
+  if (stream && Date.now() - heardAt > patienceMs) startPolling();
   if (polledSince !== null && Date.now() - polledSince > RETRY_MS) {
     polledSince = null;
     disconnect();
@@ -106,18 +109,22 @@ function notice(): void {
 function startPolling(): void {
   disconnect();
   polledSince ??= Date.now();
-  void pollOnce();
+  polling = new AbortController();
+  void pollUntil(polling.signal);
 }
 
-async function pollOnce(): Promise<void> {
+async function pollUntil(stopped: AbortSignal): Promise<void> {
   try {
-    take(await api.overview(), "polling");
+    const overview = await api.overview(stopped);
+    if (stopped.aborted) return;
+    take(overview, "polling");
   } catch (error) {
+    if (stopped.aborted) return;
     const isAway = (error as { status?: number }).status === 503;
     note(isAway ? { isStoreAway: true, state: "polling" } : { state: "unreachable" });
   }
-  if (!isStarted || stream || isFrozen.get() || !isVisible.get()) return;
-  poll = setTimeout(() => void pollOnce(), POLL_MS);
+  const timer = setTimeout(() => void pollUntil(stopped), POLL_MS);
+  stopped.addEventListener("abort", () => clearTimeout(timer), { once: true });
 }
 
 function take(overview: Overview, state: "live" | "polling"): void {

@@ -4,6 +4,8 @@ import { ApiError } from "../api/api-error.ts";
 import type { Me, Role } from "../api/types.ts";
 import { cell, useCell } from "./cell.ts";
 import { loginPlace } from "./environment.ts";
+import { question } from "./questions.ts";
+import { tellError } from "./toasts.ts";
 
 export type Session =
   | { readonly kind: "asking" }
@@ -44,14 +46,26 @@ export async function logIn(token: string): Promise<string | null> {
 }
 
 export async function logOut(): Promise<void> {
-  await api.logout().catch(() => null);
+  try {
+    await api.logout();
+  } catch (error) {
+    const isOut = error instanceof ApiError && error.status === 401;
+    // Its cookie lets in whoever comes next: nobody is told that it is over while it is not.
+    if (!isOut && !loginPlace) return tellError(error);
+  }
+  // Once it is said to be out, the page goes to the login by itself, and would not get to the logout.
   if (loginPlace) location.assign(loginPlace.logoutUrl ?? loginPlace.url);
-  session.set({ kind: "out", message: "You are logged out." });
+  else session.set({ kind: "out", message: "You are logged out." });
 }
 
 sessionOver.listen(() => {
   if (!sessionOver.get() || session.get().kind !== "in") return;
   session.set({ kind: "out", message: "Your session is over, or its token was removed." });
+});
+
+// A question that one user was asked is not answered by the next.
+session.listen(() => {
+  if (session.get().kind !== "in") question.get()?.answer(null);
 });
 
 /** Only where there is a session: everything but the login. */

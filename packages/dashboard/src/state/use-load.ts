@@ -5,6 +5,9 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { isFrozen, isVisible } from "./visible.ts";
 
+/** Until something came that says how soon it changes. */
+const FIRST_MS = 2_000;
+
 export interface Loaded<Data> {
   readonly data: Data | null;
   /** Of the last try; the data is older then. */
@@ -27,13 +30,14 @@ export function useLoad<Data>(
   /** What is asked; another key is another question. Null: nothing. */
   key: string | null,
   load: (signal: AbortSignal) => Promise<Data>,
-  /** Asked again so often, while it is looked at. Default: never. */
-  everyMs: number | null = null,
+  /** Asked again so often, while it is looked at; what is over changes more seldom. Default: never. */
+  everyMs: number | ((data: Data) => number) | null = null,
 ): Loaded<Data> {
   const [state, setState] = useState<State<Data> | null>(null);
   const [round, setRound] = useState(0);
-  const latest = useRef(load);
-  latest.current = load;
+  const latest = useRef({ load, everyMs });
+  latest.current = { load, everyMs };
+  const pace = typeof everyMs === "function" ? "by what came" : everyMs;
   const reload = useCallback(() => setRound((times) => times + 1), []);
 
   useEffect(() => {
@@ -41,13 +45,16 @@ export function useLoad<Data>(
     const stopper = new AbortController();
     let timer: ReturnType<typeof setTimeout> | null = null;
     let isAsking = false;
+    let waitMs = FIRST_MS;
     const ask = async () => {
       if (isAsking) return;
       isAsking = true;
       if (timer) clearTimeout(timer);
       timer = null;
       try {
-        const data = await latest.current(stopper.signal);
+        const data = await latest.current.load(stopper.signal);
+        const { everyMs: every } = latest.current;
+        if (typeof every === "function") waitMs = every(data);
         if (!stopper.signal.aborted) setState({ key, data, error: null, at: Date.now() });
       } catch (error) {
         if (!stopper.signal.aborted) {
@@ -58,7 +65,8 @@ export function useLoad<Data>(
         }
       }
       isAsking = false;
-      if (everyMs !== null && !stopper.signal.aborted) timer = setTimeout(tick, everyMs);
+      if (pace === null || stopper.signal.aborted) return;
+      timer = setTimeout(tick, typeof pace === "number" ? pace : waitMs);
     };
     const tick = () => {
       timer = null;
@@ -67,7 +75,7 @@ export function useLoad<Data>(
     // A first look is answered, also on a frozen page: someone asked for it.
     void ask();
     const wake = () => {
-      if (everyMs !== null && timer === null && isVisible.get() && !isFrozen.get()) void ask();
+      if (pace !== null && timer === null && isVisible.get() && !isFrozen.get()) void ask();
     };
     const stops = [isVisible.listen(wake), isFrozen.listen(wake)];
     return () => {
@@ -75,7 +83,7 @@ export function useLoad<Data>(
       if (timer) clearTimeout(timer);
       for (const stop of stops) stop();
     };
-  }, [key, round, everyMs]);
+  }, [key, round, pace]);
 
   return {
     data: state?.data ?? null,

@@ -34,6 +34,13 @@ const open = {
 };
 
 describe("the sentence about health", () => {
+  it("is not calm about what it knew before the server went silent", () => {
+    const facts = { overview: overview(), stats: null, isStoreAway: false, now: NOW };
+    const said = healthSentence({ ...facts, isUnreachable: true });
+    expect(said).toMatchObject({ tone: "bad", head: "The server does not answer." });
+    expect(said.rest).toContain("10 s old");
+  });
+
   it("is calm when nothing is amiss", () => {
     expect(say()).toMatchObject({ tone: "ok", head: "All is well.", link: null });
   });

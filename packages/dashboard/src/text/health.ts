@@ -16,6 +16,8 @@ export interface HealthFacts {
   readonly overview: Overview;
   readonly stats: Stats | null;
   readonly isStoreAway: boolean;
+  /** What is known is not of now. */
+  readonly isUnreachable?: boolean;
   readonly now: number;
 }
 
@@ -25,6 +27,7 @@ const FEW = 20;
 
 /** Worst first: the first rule that has something to say says it. */
 const RULES: readonly ((facts: HealthFacts) => Sentence | null)[] = [
+  unreachable,
   storeAway,
   noWorkers,
   openGate,
@@ -45,6 +48,15 @@ export function healthSentence(facts: HealthFacts): Sentence {
   return {
     ...{ tone: "ok", head: "All is well.", link: null },
     rest: `${plural(workers, "worker")}, ${plural(processing, "job")} running, nothing waits longer than it should.`,
+  };
+}
+
+function unreachable({ isUnreachable, overview, now }: HealthFacts): Sentence | null {
+  if (isUnreachable !== true) return null;
+  const old = duration(now - Date.parse(overview.at));
+  return {
+    ...{ tone: "bad", head: "The server does not answer.", link: null },
+    rest: `These numbers are ${old} old. Workers do not need it: they go on.`,
   };
 }
 

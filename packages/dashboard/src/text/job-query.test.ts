@@ -45,6 +45,9 @@ describe("what people type to find jobs", () => {
     expect(parse("status:gone").problems[0]).toContain("dead");
     expect(parse("queue:a queue:b").problems).toEqual(["queue: can be said once."]);
     expect(parse('status: "half').query).toEqual({ text: "half" });
+    expect(parse("status:dead queue:").problems).toEqual(["queue: says nothing yet."]);
+    expect(parse("from:2h from:1d").problems).toEqual(["from: can be said once."]);
+    expect(parse("019a9d2e 019a9d2f").problems).toEqual(["id: can be said once."]);
   });
 
   it("asks for jobs without a group by an empty one", () => {

@@ -75,8 +75,9 @@ export function parseJobQuery(text: string, now: number): ParsedQuery {
   const statuses: string[] = [];
   for (const { name, value } of wordsOf(text)) {
     if (name === null) {
-      if (ID.test(value)) query["id"] = value.toLowerCase();
-      else texts.push(value);
+      if (!ID.test(value)) texts.push(value);
+      else if (query["id"] === undefined) query["id"] = value.toLowerCase();
+      else problems.push("id: can be said once.");
       continue;
     }
     const known = QUALIFIERS.find((one) => one.name === name);
@@ -84,19 +85,22 @@ export function parseJobQuery(text: string, now: number): ParsedQuery {
       problems.push(`There is no "${name}:"${nearest(name)}.`);
       continue;
     }
-    if (value === "" && name !== "group") continue;
+    if (value === "" && name !== "group") {
+      problems.push(`${name}: says nothing yet.`);
+      continue;
+    }
     if (known.values && !known.values.includes(value)) {
       problems.push(`${name}: takes ${known.values.join(", ")}, not "${value}".`);
       continue;
     }
     if (name === "status") statuses.push(value);
     else if (name === "error") texts.push(value);
-    else if (name === "from" || name === "to") {
+    else if (query[known.param] !== undefined) {
+      problems.push(`${name}: can be said once.`);
+    } else if (name === "from" || name === "to") {
       const at = timeOf(value, now);
       if (at === null) problems.push(`${name}: takes a time such as 2026-11-18T14:00 or 2h.`);
       else query[known.param] = at;
-    } else if (query[known.param] !== undefined) {
-      problems.push(`${name}: can be said once.`);
     } else if (name === "id" && !ID.test(value)) {
       problems.push("id: takes at least the first 8 characters of an id.");
     } else query[known.param] = value;

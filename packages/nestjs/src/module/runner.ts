@@ -86,6 +86,8 @@ export class HoldfastRunner {
       this.#starting = null;
       this.start().catch((error: unknown) => {
         this.#logger.error("The worker did not start", error instanceof Error ? error.stack : "");
+        // The application runs on, so nobody starts it again: what is mended meanwhile is found.
+        this.#startLater();
       });
     }, AGAIN_MS);
     this.#timer.unref();

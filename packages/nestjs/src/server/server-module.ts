@@ -133,7 +133,8 @@ class Mounted {
     const { place } = this.#options;
     if ("paths" in place) return baseBefore(pathname, place.paths);
     const end = `/${place.path}`;
-    const at = pathname.indexOf(end);
+    // As a whole: a prefix may begin like it.
+    const at = `${pathname}/`.indexOf(`${end}/`);
     return at < 0 ? end : pathname.slice(0, at + end.length);
   }
 

@@ -9,14 +9,13 @@ import { plural } from "../../text/numbers.ts";
 import { qualifierText } from "../../text/job-query.ts";
 import { JobsTable } from "../jobs/jobs-table.tsx";
 
-export function DeadJobs({ fingerprint, queue }: { fingerprint: string | null; queue: string }) {
+export function DeadJobs({ fingerprint, queue }: { fingerprint: string; queue: string }) {
   const cursor = useParam("cursor");
   const jobs = useLoad(
-    fingerprint === null ? null : JSON.stringify({ fingerprint, queue, cursor }),
+    JSON.stringify({ fingerprint, queue, cursor }),
     (signal) => api.dead.list({ fingerprint, queue, cursor, limit: 20 }, signal),
     cursor === "" ? 15_000 : null,
   );
-  if (fingerprint === null) return null;
   const q = `status:dead ${qualifierText("fault", fingerprint)}`;
   return (
     <Panel title="Which jobs?" aside={<a href={href(["jobs"], { q })}>all of them, to select</a>}>

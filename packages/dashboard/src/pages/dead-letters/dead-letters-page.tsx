@@ -1,7 +1,6 @@
 /** Faults first, then jobs, with the replay beside them. */
 import { useEffect } from "preact/hooks";
 import { api } from "../../api/client.ts";
-import type { FaultGroup } from "../../api/types.ts";
 import { Panel } from "../../components/panel.tsx";
 import { Segments } from "../../components/segments.tsx";
 import { Content, Empty } from "../../components/states.tsx";
@@ -118,31 +117,17 @@ export function DeadLettersPage(_: PageProps) {
                 }
               </Content>
             </Panel>
-            {found && <OneFault fault={found} queue={queue} reload={groups.reload} />}
+            {found && <FaultDecision fault={found} reload={groups.reload} />}
+            {fault !== "" && <DeadJobs fingerprint={fault} queue={queue} />}
           </div>
           {mayOperate && (
             <div class="stack">
-              <ReplayPanel key={`${fault} ${queue}`} fault={found} queue={queue} />
+              <ReplayPanel key={`${fault} ${queue}`} {...{ fingerprint: fault, found, queue }} />
               <RunningReplays />
             </div>
           )}
         </div>
       )}
-    </>
-  );
-}
-
-interface OneFaultProps {
-  readonly fault: FaultGroup;
-  readonly queue: string;
-  readonly reload: () => void;
-}
-
-function OneFault({ fault, queue, reload }: OneFaultProps) {
-  return (
-    <>
-      <FaultDecision fault={fault} reload={reload} />
-      <DeadJobs fingerprint={fault.fingerprint} queue={queue} />
     </>
   );
 }

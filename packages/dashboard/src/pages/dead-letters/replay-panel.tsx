@@ -17,67 +17,69 @@ import { firstLine } from "../overview/side-panels.tsx";
 
 type Strategy = "oldest" | "newest" | "random";
 
-export function ReplayPanel({ fault, queue }: { fault: FaultGroup | null; queue: string }) {
+interface ReplayPanelProps {
+  /** Of the fault in the address; empty: every dead job. */
+  readonly fingerprint: string;
+  /** What is known of that fault. Null: the list has not come, or has it no more; it is meant all the same. */
+  readonly found: FaultGroup | null;
+  readonly queue: string;
+}
+
+export function ReplayPanel({ fingerprint, found, queue }: ReplayPanelProps) {
   const [strategy, setStrategy] = useState<Strategy>("oldest");
   const [limit, setLimit] = useState("500");
   const [perSecond, setPerSecond] = useState("20");
   const [attempts, setAttempts] = useState("1");
   const [stopAt, setStopAt] = useState("50");
-  const [plan, setPlan] = useState<Plan | null>(null);
+  const [made, setMade] = useState<{ readonly of: string; readonly plan: Plan } | null>(null);
   const [isBusy, setBusy] = useState(false);
   // "1,000" is no number here: read as none it would be no bound at all.
   const wrong = [limit, perSecond, stopAt].some((text) => !isWhole(text)) || Number(stopAt) > 100;
   const about = {
-    ...(fault?.fingerprint != null && { fingerprint: fault.fingerprint }),
+    ...(fingerprint !== "" && { fingerprint }),
     ...(queue !== "" && { queue }),
   };
   const choice = { ...about, strategy, ...(number(limit) > 0 && { limit: number(limit) }) };
-  const change = (set: (value: string) => void) => (value: string) => {
-    set(value);
-    setPlan(null);
-  };
+  const asked = JSON.stringify(choice);
+  // A plan that comes late may be of another choice: what is shown is of this one.
+  const plan = made?.of === asked ? made.plan : null;
+  const what = fingerprint === "" ? "every dead job" : firstLine(found?.message ?? fingerprint);
+  const whose = `${fingerprint === "" ? "Jobs of every fault" : `Jobs that died of “${what}”`}${queue === "" ? "" : ` in ${queue}`}`;
   const dryRun = async () => {
     setBusy(true);
-    setPlan(null);
     try {
-      setPlan(await api.dead.plan(choice));
+      setMade({ of: asked, plan: await api.dead.plan(choice) });
     } catch (error) {
       tellError(error);
     }
     setBusy(false);
   };
-  const start = async (made: Plan) => {
+  const start = async ({ id, count }: Plan) => {
     const pace = number(perSecond);
     const answer = await askFirst({
-      title: `Replay ${plural(made.count, "job")}?`,
-      body: `They run again${pace > 0 ? `, at most ${pace} a second: in about ${duration((made.count / pace) * 1000)}` : ""}. It can be paused and aborted.`,
-      verb: `Replay ${plural(made.count, "job")}`,
+      title: `Replay ${plural(count, "job")}?`,
+      body: `${whose} run again${pace > 0 ? `, at most ${pace} a second: in about ${duration((count / pace) * 1000)}` : ""}. It can be paused and aborted.`,
+      verb: `Replay ${plural(count, "job")}`,
       reason: "required",
     });
     if (answer === null) return;
     const share = Number(stopAt) / 100;
     const started = await act(
       () =>
-        api.operations.start(made.id, {
+        api.operations.start(id, {
           reason: answer.reason,
           ...(pace > 0 && { perSecond: pace }),
           attempts: attempts === "full" ? "full" : Math.max(1, number(attempts)),
           ...(share > 0 && share <= 1 && { stopAtFailureRate: share }),
         }),
       "The replay has begun.",
-      ({ id }) => ({ href: href(["operations", id]), text: "Watch it" }),
+      (begun) => ({ href: href(["operations", begun.id]), text: "Watch it" }),
     );
-    if (started) setPlan(null);
+    if (started) setMade(null);
   };
   return (
-    <Panel
-      title="Run them again?"
-      aside={
-        <span class="cut">{fault ? firstLine(fault.message).slice(0, 40) : "every dead job"}</span>
-      }
-      isPadded
-    >
-      {fault === null && <p class="soft">Choose a fault to replay its jobs alone.</p>}
+    <Panel title="Run them again?" aside={<span class="cut">{what.slice(0, 40)}</span>} isPadded>
+      {fingerprint === "" && <p class="soft">Choose a fault to replay its jobs alone.</p>}
       <Segments
         label="Which first"
         value={strategy}
@@ -86,17 +88,14 @@ export function ReplayPanel({ fault, queue }: { fault: FaultGroup | null; queue:
           { value: "newest", text: "Newest" },
           { value: "random", text: "Random" },
         ]}
-        onChange={(value) => {
-          setStrategy(value);
-          setPlan(null);
-        }}
+        onChange={setStrategy}
       />
       <div class="form">
         <div class="pair">
           <NumberField
-            label={fault ? `At most, of ${cappedCount(fault.count)}` : "At most"}
+            label={found ? `At most, of ${cappedCount(found.count)}` : "At most"}
             value={limit}
-            onChange={change(setLimit)}
+            onChange={setLimit}
           />
           <NumberField label="Jobs per second" value={perSecond} onChange={setPerSecond} />
           <label class="field">
@@ -141,7 +140,7 @@ export function ReplayPanel({ fault, queue }: { fault: FaultGroup | null; queue:
         )}
         <CopyButtons
           cli={cliText([
-            ...["dead", "replay", ...(fault?.fingerprint != null ? [fault.fingerprint] : [])],
+            ...["dead", "replay", ...(fingerprint === "" ? [] : [fingerprint])],
             ...(queue === "" ? [] : ["--queue", queue]),
             ...["--strategy", strategy],
             ...(number(limit) > 0 ? ["--limit", limit.trim()] : []),

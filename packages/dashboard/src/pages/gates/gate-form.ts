@@ -23,6 +23,9 @@ export async function setGateByForm(gate: Gate | null, reload: () => void): Prom
   };
   const set = await askUntilDone(question, async ({ fields, reason }) => {
     const name = gate?.name ?? fields["name"] ?? "";
+    if (gate === null && (await api.gates.list()).items.some((one) => one.name === name)) {
+      throw new Error(`There is a gate ${name} already: take another name, or change that one.`);
+    }
     await api.gates.set(name, { ...gateBody(fields, gate), reason });
     return name;
   });

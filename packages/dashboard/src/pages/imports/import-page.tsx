@@ -15,7 +15,11 @@ import { duration } from "../../text/times.ts";
 import { ImportBar, outcomeWords } from "./import-words.tsx";
 
 export function ImportPage({ id }: { id: string }) {
-  const found = useLoad(`import ${id}`, (signal) => api.imports.get(id, signal), 1_000);
+  const found = useLoad(
+    `import ${id}`,
+    (signal) => api.imports.get(id, signal),
+    ({ finishedAt }) => (finishedAt === null ? 1_000 : 15_000),
+  );
   const isOver = found.data?.finishedAt != null;
   const rows = useLoad(
     `rows of ${id} ${isOver}`,

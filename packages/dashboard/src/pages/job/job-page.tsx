@@ -1,5 +1,4 @@
 /** One job: why it is where it is, what happened to it, and what can be done. */
-import { useState } from "preact/hooks";
 import { addressOf, api } from "../../api/client.ts";
 import type { Job } from "../../api/types.ts";
 import { CopyButtons } from "../../components/copy-buttons.tsx";
@@ -18,15 +17,11 @@ const OPEN_EVERY_MS = 2_000;
 const OVER_EVERY_MS = 15_000;
 
 export function JobPage({ id }: { id: string }) {
-  const [isOver, setOver] = useState(false);
   const job = useLoad(
     id,
-    async (signal) => {
-      const found = await api.jobs.get(id, signal);
-      setOver(["succeeded", "dead", "cancelled"].includes(found.status));
-      return found;
-    },
-    isOver ? OVER_EVERY_MS : OPEN_EVERY_MS,
+    (signal) => api.jobs.get(id, signal),
+    ({ status }) =>
+      status === "queued" || status === "processing" ? OPEN_EVERY_MS : OVER_EVERY_MS,
   );
   return <Content of={job}>{(found) => <OneJob job={found} reload={job.reload} />}</Content>;
 }

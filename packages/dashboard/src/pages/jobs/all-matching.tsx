@@ -5,12 +5,13 @@ import type { Plan } from "../../api/types.ts";
 import { PlanPreview } from "../../components/plan-preview.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { act } from "../../state/act.ts";
+import { currentTime } from "../../state/clock.ts";
 import { askFirst } from "../../state/questions.ts";
 import { go, href } from "../../state/router.ts";
 import { useMay } from "../../state/session.ts";
 import { tellError } from "../../state/toasts.ts";
 import { plural } from "../../text/numbers.ts";
-import type { JobsQuery } from "../../text/job-query.ts";
+import { parseJobQuery, type JobsQuery } from "../../text/job-query.ts";
 
 const VERBS = [
   { action: "retry", text: "Retry all", role: "operator", isDestructive: false },
@@ -32,11 +33,19 @@ export function operationFilter(query: JobsQuery): Record<string, unknown> | str
   };
 }
 
-export function AllMatching({ query, text }: { query: JobsQuery; text: string }) {
+export function AllMatching({ text }: { text: string }) {
   const isAdmin = useMay("admin");
   const [plan, setPlan] = useState<{ of: string; plan: Plan } | null>(null);
   const [isPlanning, setPlanning] = useState(false);
+  const { query, problems } = parseJobQuery(text, currentTime());
   const filter = operationFilter(query);
+  if (problems.length > 0) {
+    return (
+      <p class="sub">
+        To do something to all that fit, mend what was not understood: without it more jobs fit.
+      </p>
+    );
+  }
   if (typeof filter === "string") {
     return (
       <p class="sub">
@@ -49,7 +58,9 @@ export function AllMatching({ query, text }: { query: JobsQuery; text: string })
   const make = async (action: string) => {
     setPlanning(true);
     try {
-      const planned = await api.operations.plan({ action, filter });
+      // "2h" is two hours before the plan is made.
+      const now = operationFilter(parseJobQuery(text, currentTime()).query);
+      const planned = await api.operations.plan({ action, filter: now });
       setPlan({ of: text, plan: planned.plan });
     } catch (error) {
       tellError(error);

@@ -18,9 +18,11 @@ export async function enqueueByForm(): Promise<void> {
     ...{ title: `Enqueue ${type.type}`, verb: "Enqueue", reason: "none", fields: fieldsOf(type) },
     body: h(TypeSchema, { type }),
   };
-  const made = await askUntilDone(question, ({ fields }) =>
-    api.jobs.enqueue({ type: type.type, ...bodyOf(fields) }),
-  );
+  const keyOf = keyOfSame();
+  const made = await askUntilDone(question, ({ fields }) => {
+    const body = { type: type.type, ...bodyOf(fields) };
+    return api.jobs.enqueue({ idempotencyKey: keyOf(printExact(body)), ...body });
+  });
   if (made === null) return;
   tell(
     made.status === "duplicate"
@@ -28,6 +30,22 @@ export async function enqueueByForm(): Promise<void> {
       : `It is enqueued in ${made.queue}.`,
     { href: href(["jobs", made.id]), text: "Show it" },
   );
+}
+
+/** The answer may get lost behind a job that was stored: the same form again, with the same in it, is the same job. */
+function keyOfSame(): (text: string) => string {
+  const keys = new Map<string, string>();
+  return (text) => {
+    const key = keys.get(text) ?? `by-hand:${randomText()}`;
+    keys.set(text, key);
+    return key;
+  };
+}
+
+/** `crypto.randomUUID` is there over https alone. */
+function randomText(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function bodyOf(fields: Readonly<Record<string, string>>) {

@@ -1,5 +1,5 @@
 /** Find jobs, look at them, do something to some or to all of them. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { Panel } from "../../components/panel.tsx";
 import { Pager } from "../../components/pager.tsx";
@@ -44,22 +44,26 @@ function JobsList() {
   const order = params["order"] === "oldest" ? "oldest" : "newest";
   const mayOperate = useMay("operator");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  // "2h" is two hours before the question was asked, on every page of its answer.
-  const [askedAt] = useState(currentTime);
-  const { query, problems } = parseJobQuery(text, askedAt);
-  const asked = { ...query, order };
-  const key = JSON.stringify({ asked, cursor });
+  // "2h" is two hours before the first page was asked for, on every page of its answer: a tab may be open for days.
+  const askedAt = useRef(currentTime());
+  const { query, problems } = parseJobQuery(text, askedAt.current);
+  const key = JSON.stringify({ text, order, cursor });
   // Nothing is done to a job that is not shown any more.
   useEffect(() => setChosen(new Set()), [key]);
   const list = useFreshList(
     key,
-    (signal) => api.jobs.list({ ...asked, cursor, limit: 50 }, signal),
+    (signal) => {
+      if (cursor === "") askedAt.current = currentTime();
+      const asked = parseJobQuery(text, askedAt.current).query;
+      return api.jobs.list({ ...asked, order, cursor, limit: 50 }, signal);
+    },
     cursor === "" && order === "newest" ? FRESH_EVERY_MS : null,
   );
   useKeys(
     [{ keys: "n", does: "Enqueue a job", run: () => void (mayOperate && enqueueByForm()) }],
     [mayOperate],
   );
+  const selected = (list.data?.items ?? []).filter(({ id }) => chosen.has(id));
   const status = qualifierOf(text, "status") ?? "";
   const standing = STANDINGS.find(({ value }) => value === status)?.value ?? "";
   const show = (q: string) => go(href(["jobs"], { q, order: order === "oldest" ? order : null }));
@@ -102,10 +106,9 @@ function JobsList() {
           {problems.join(" ")} The rest of what you typed is looked for.
         </div>
       )}
-      {chosen.size > 0 && (
+      {selected.length > 0 && (
         <SelectionBar
-          ids={[...chosen]}
-          jobs={list.data?.items ?? []}
+          jobs={selected}
           clear={() => setChosen(new Set())}
           done={() => {
             setChosen(new Set());
@@ -117,12 +120,17 @@ function JobsList() {
         title={order === "newest" ? "Newest first" : "Oldest first"}
         aside={
           <>
-            {list.fresh > 0 && (
+            {list.fresh + list.older > 0 && (
               <button type="button" class="btn small" onClick={list.takeFresh}>
-                +{list.fresh} new
+                {[
+                  list.fresh > 0 ? `+${list.fresh} new` : "",
+                  list.older > 0 ? `${list.older} may have changed` : "",
+                ]
+                  .filter(Boolean)
+                  .join(", ")}
               </button>
             )}
-            <ExportButtons query={asked} text={text} />
+            <ExportButtons query={{ ...query, order }} text={text} />
           </>
         }
       >
@@ -156,7 +164,7 @@ function JobsList() {
           }
         </Content>
       </Panel>
-      {mayOperate && text !== "" && <AllMatching query={query} text={text} />}
+      {mayOperate && text !== "" && <AllMatching text={text} />}
     </>
   );
 }

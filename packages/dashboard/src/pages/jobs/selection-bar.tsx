@@ -1,4 +1,5 @@
 /** What can be done to the jobs that are selected: one after the other, with what came of each counted. */
+import { useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { ApiError } from "../../api/api-error.ts";
 import type { JobListing } from "../../api/types.ts";
@@ -28,23 +29,23 @@ const WORDS: Readonly<Record<Verb, { verb: string; done: string; about: string }
 };
 
 interface SelectionBarProps {
-  readonly ids: readonly string[];
+  /** Those that are selected, and shown. */
   readonly jobs: readonly JobListing[];
   readonly clear: () => void;
   readonly done: () => void;
 }
 
-export function SelectionBar({ ids, jobs, clear, done }: SelectionBarProps) {
+export function SelectionBar({ jobs, clear, done }: SelectionBarProps) {
   const mayRemove = useMay("admin");
-  const chosen = jobs.filter(({ id }) => ids.includes(id));
+  const [isBusy, setBusy] = useState(false);
   const doAll = async (verb: Verb) => {
     const words = WORDS[verb];
-    const title = `${words.verb} ${plural(ids.length, "job")}?`;
+    const title = `${words.verb} ${plural(jobs.length, "job")}?`;
     const answer = await askFirst({
       ...{
         title,
         body: words.about,
-        verb: `${words.verb} ${ids.length}`,
+        verb: `${words.verb} ${jobs.length}`,
         isDestructive: verb !== "retry",
       },
     });
@@ -52,7 +53,8 @@ export function SelectionBar({ ids, jobs, clear, done }: SelectionBarProps) {
     const { reason } = answer;
     let changed = 0;
     let refused = 0;
-    for (const id of ids) {
+    setBusy(true);
+    for (const { id } of jobs) {
       try {
         await call(verb, id, reason);
         changed += 1;
@@ -64,6 +66,7 @@ export function SelectionBar({ ids, jobs, clear, done }: SelectionBarProps) {
         refused += 1;
       }
     }
+    setBusy(false);
     const rest = refused === 0 ? "" : ` ${refused} did not allow it any more.`;
     tell(`${plural(changed, "job")} ${words.done}.${rest}`);
     done();
@@ -71,20 +74,35 @@ export function SelectionBar({ ids, jobs, clear, done }: SelectionBarProps) {
   return (
     <div class="panel">
       <div class="h" role="region" aria-label="Selection">
-        <b>{plural(ids.length, "job")} selected</b>
+        <b>{plural(jobs.length, "job")} selected</b>
         <span class="row">
-          {chosen.some(({ status }) => status === "dead" || status === "cancelled") && (
-            <button type="button" class="btn small" onClick={() => void doAll("retry")}>
+          {jobs.some(({ status }) => status === "dead" || status === "cancelled") && (
+            <button
+              type="button"
+              class="btn small"
+              disabled={isBusy}
+              onClick={() => void doAll("retry")}
+            >
               Retry
             </button>
           )}
-          {chosen.some(({ status }) => status === "queued" || status === "processing") && (
-            <button type="button" class="btn small danger" onClick={() => void doAll("cancel")}>
+          {jobs.some(({ status }) => status === "queued" || status === "processing") && (
+            <button
+              type="button"
+              class="btn small danger"
+              disabled={isBusy}
+              onClick={() => void doAll("cancel")}
+            >
               Cancel
             </button>
           )}
-          {mayRemove && chosen.some(({ status }) => status !== "processing") && (
-            <button type="button" class="btn small danger" onClick={() => void doAll("remove")}>
+          {mayRemove && jobs.some(({ status }) => status !== "processing") && (
+            <button
+              type="button"
+              class="btn small danger"
+              disabled={isBusy}
+              onClick={() => void doAll("remove")}
+            >
               Remove
             </button>
           )}

@@ -1,6 +1,6 @@
 /**
  * A list that is asked for again and does not jump: rows that are shown take their newest standing, new rows wait
- * behind "+12 new" until they are asked for.
+ * behind "+12 new" until they are asked for. A row that the newest answer has not stands as it was, and is counted.
  */
 import { useEffect, useState } from "preact/hooks";
 import type { JobListing, Page } from "../../api/types.ts";
@@ -8,6 +8,8 @@ import { useLoad, type Loaded } from "../../state/use-load.ts";
 
 export interface FreshList extends Loaded<Page<JobListing>> {
   readonly fresh: number;
+  /** Rows that do not fit any more, or that newer ones have driven off the page: of them nothing new is heard. */
+  readonly older: number;
   readonly takeFresh: () => void;
 }
 
@@ -35,12 +37,14 @@ export function useFreshList(
 
   const known = new Set(shown?.page.items.map(({ id }) => id));
   const isSame = shown?.key === key;
-  const fresh = isSame && data && !isOld ? data.items.filter(({ id }) => !known.has(id)).length : 0;
+  const newest = isSame && data && !isOld ? data.items : null;
+  const fresh = newest?.filter(({ id }) => !known.has(id)).length ?? 0;
+  const older = newest === null ? 0 : known.size - (newest.length - fresh);
   return {
     ...loaded,
     data: shown?.page ?? null,
     isOld: isOld || (shown !== null && !isSame),
-    fresh,
+    ...{ fresh, older },
     takeFresh() {
       if (data) setShown({ key, page: data });
     },

@@ -17,7 +17,11 @@ import { OperationTag } from "./operation-tag.tsx";
 const ENDED: readonly Operation["state"][] = ["finished", "aborted", "stopped"];
 
 export function OperationPage({ id }: { id: string }) {
-  const operation = useLoad(`operation ${id}`, (signal) => api.operations.get(id, signal), 1_000);
+  const operation = useLoad(
+    `operation ${id}`,
+    (signal) => api.operations.get(id, signal),
+    ({ state }) => (ENDED.includes(state) ? 15_000 : 1_000),
+  );
   return (
     <Content of={operation}>
       {(found) => (

@@ -27,7 +27,8 @@ const CHARTS_EVERY_MS = 10_000;
 export function OverviewPage(_: PageProps) {
   const me = useMe();
   const now = useNow();
-  const { overview, isStoreAway } = useLive();
+  const { state, overview, isStoreAway } = useLive();
+  const isUnreachable = state === "unreachable";
   const chosen = useParam("window");
   const span = WINDOWS.find(({ value }) => value === chosen) ?? WINDOWS[0];
   // A token of several queues cannot ask for all of them together.
@@ -51,7 +52,8 @@ export function OverviewPage(_: PageProps) {
     );
   }
   const stats = recent.data;
-  const { tone, head, rest, link } = healthSentence({ overview, stats, isStoreAway, now });
+  const facts = { overview, stats, isStoreAway, isUnreachable, now };
+  const { tone, head, rest, link } = healthSentence(facts);
   const shown = span.value === "15m" ? recent : charts;
   return (
     <>

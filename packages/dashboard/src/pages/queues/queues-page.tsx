@@ -73,7 +73,7 @@ function QueuesList() {
   const queues = useLoad(
     `queues ${cursor}`,
     (signal) => api.queues.list({ limit: PER_PAGE, cursor }, signal),
-    3_000,
+    5_000,
   );
   return (
     <>

@@ -1,10 +1,10 @@
 /** Makes or changes a schedule that belongs to the store. Its next ticks are shown before it is stored. */
 import { api } from "../../api/client.ts";
 import type { Schedule } from "../../api/types.ts";
-import { act } from "../../state/act.ts";
 import { askUntilDone } from "../../state/ask-until-done.ts";
 import { askFirst, type Question, type QuestionField } from "../../state/questions.ts";
 import { go, href } from "../../state/router.ts";
+import { tell } from "../../state/toasts.ts";
 import { parseExact, printExact } from "../../text/exact-json.ts";
 import { exactDuration, exactTime, parseDuration } from "../../text/times.ts";
 import { checkJson } from "../jobs/enqueue-form.ts";
@@ -16,23 +16,34 @@ export async function setScheduleByForm(
   schedule: Schedule | null,
   reload: () => void,
 ): Promise<void> {
-  const found = await askUntilDone(questionOf(schedule), async ({ fields, reason }) => {
-    const name = schedule?.name ?? fields["name"] ?? "";
+  const name = await askUntilDone(questionOf(schedule), async ({ fields, reason }) => {
+    const asked = schedule?.name ?? fields["name"] ?? "";
+    if (schedule === null && (await isTaken(asked))) {
+      throw new Error(
+        `There is a schedule ${asked} already: take another name, or change that one.`,
+      );
+    }
     const { rule, body } = bodyOf(fields);
     const { next } = await api.schedules.preview(rule);
-    return { name, next, body: { ...body, reason } };
+    const isMeant = await askFirst({
+      title: `Store ${asked}?`,
+      body: `It fires next at ${next.slice(0, 3).map(exactTime).join("; ")}.`,
+      ...{ verb: "Store it", reason: "none" },
+    });
+    if (isMeant === null) return null;
+    await api.schedules.set(asked, { ...body, reason });
+    return asked;
   });
-  if (found === null) return;
-  const { name, body, next } = found;
-  const isMeant = await askFirst({
-    title: `Store ${name}?`,
-    body: `It fires next at ${next.slice(0, 3).map(exactTime).join("; ")}.`,
-    ...{ verb: "Store it", reason: "none" },
-  });
-  if (isMeant === null) return;
-  if (!(await act(() => api.schedules.set(name, body), `${name} is stored.`))) return;
+  if (name === null) return;
+  tell(`${name} is stored.`);
   reload();
   go(href(["schedules", name]));
+}
+
+/** Of all names that begin so, it comes first. */
+async function isTaken(name: string): Promise<boolean> {
+  const { items } = await api.schedules.list({ prefix: name, limit: 1 });
+  return items[0]?.name === name;
 }
 
 function questionOf(schedule: Schedule | null): Question {

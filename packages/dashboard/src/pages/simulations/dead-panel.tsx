@@ -101,7 +101,8 @@ async function replay(id: string, reload: () => void): Promise<void> {
   });
   if (answer === null) return;
   const done = await act(
-    () => api.simulations.replay(id, { dryRun: false, reason: answer.reason }),
+    // More may have died since: no more are run again than was said.
+    () => api.simulations.replay(id, { dryRun: false, limit: planned, reason: answer.reason }),
     "The replay has begun.",
     ({ operation }) =>
       operation === null ? null : { href: href(["operations", operation]), text: "Watch it" },

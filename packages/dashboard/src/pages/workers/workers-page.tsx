@@ -15,6 +15,8 @@ import { duration } from "../../text/times.ts";
 import type { PageProps } from "../pages.ts";
 
 const SHOWN = 3;
+/** A worker may take thousands; a hundred of those would be a page that no browser draws in time. */
+const MOST_QUEUES = 12;
 /** Above this a process is busy with something else than jobs. */
 const LATE_MS = 100;
 
@@ -83,7 +85,10 @@ const COLUMNS: readonly Column<Worker>[] = [
     isWide: true,
     cell: ({ queues, types }) => (
       <>
-        <span class="any">{queues.join(", ")}</span>
+        <span class="any">{queues.slice(0, MOST_QUEUES).join(", ")}</span>
+        {queues.length > MOST_QUEUES && (
+          <div class="sub">and {plural(queues.length - MOST_QUEUES, "more queue")}</div>
+        )}
         <div class="sub">{plural(types.length, "type")}</div>
       </>
     ),
