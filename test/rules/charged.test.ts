@@ -80,6 +80,34 @@ describe.each(STORES)("what a job is charged for on %s", (name) => {
     }
   });
 
+  it("a job whose lease arrives behind the words that disowned it goes back within seconds", async () => {
+    let late: Promise<unknown> | null = null;
+    let request: Parameters<Store["lease"]>[0] | null = null;
+    const { hf } = world.process({
+      link: (store) => ({
+        ...store,
+        async lease(asked) {
+          if (request !== null) return store.lease(asked);
+          request = asked;
+          throw new StoreUnavailableError("nobody answers", { mayHaveHappened: true });
+        },
+        async disown(asked) {
+          const count = await store.disown(asked);
+          if (request) late ??= store.lease(request);
+          await late;
+          return count;
+        },
+      }),
+    });
+    hf.define({ type: "pay", retry: { maxAttempts: 1 }, run: () => {} });
+    const { id } = await hf.enqueue("pay", null);
+    await hf.work({ leaseMs: 60_000 });
+    await world.advance(1_000);
+    expect(await hf.job(id)).toMatchObject({ status: "processing" });
+    await world.advance(3_000);
+    expect(await hf.job(id)).toMatchObject({ status: "succeeded", attempts: 1, crashes: 0 });
+  });
+
   it("a job whose lease was not heard of goes back also from a worker that is full, or quiet", async () => {
     for (const why of ["full", "quiet"] as const) {
       const { link, state } = losing(0);

@@ -4,7 +4,7 @@
  * a worker reads again every two minutes: who changed a gate may have died before it told anybody.
  */
 import type { ExtensionHost } from "../../engine/extension.ts";
-import { NewestAnswer } from "../records/newest-answer.ts";
+import { NewestAnswer } from "../../core/newest-answer.ts";
 import type { Gate, GateLine, QueueParts } from "./gate-options.ts";
 import { readRules } from "./gate-records.ts";
 

@@ -5,6 +5,10 @@
  *   reply lost ──▶ in doubt ──disowned──▶ free
  *                     └──no answer──▶ asked again, later each time
  *
+ * A lease that nobody answered may still be on its way, and reach the store behind the words that disowned it. So they
+ * are said once more a little later, beside whatever is leased by then: what has come so late goes back as well, and
+ * does not stand there until its lease runs out.
+ *
  * Each doubt is of one name that the worker had, and is asked about by itself: of a store of several servers one may
  * be out of reach for hours, and the queues of the others do not wait for it. There each queue is a doubt of its own.
  */
@@ -16,6 +20,8 @@ import type { WatchedStore } from "../watched-store.ts";
 
 /** How long a stop waits for what must still be disowned. */
 const LAST_WORDS_MS = 5_000;
+/** By then what was on its way has arrived, or never will: a connection that comes back delivers it at once. */
+const ONCE_MORE_MS = 2_000;
 /** Failures until it is said: a second or so. */
 const SAID_AFTER = 5;
 
@@ -40,6 +46,8 @@ export class Doubts {
   readonly #options: DoubtsOptions;
   readonly #open = new Set<Doubt>();
   readonly #queues = new Set<string>();
+  /** Until what was disowned is disowned once more. */
+  readonly #onceMore = new Set<Timer>();
   #isClosing = false;
   #isSaid = false;
   #allFreed: (() => void) | null = null;
@@ -74,6 +82,8 @@ export class Doubts {
   /** What is not disowned now would be charged as crashed once its lease runs out. */
   async close(): Promise<void> {
     this.#isClosing = true;
+    for (const timer of this.#onceMore) timer.cancel();
+    this.#onceMore.clear();
     if (this.isEmpty) return;
     const allFreed = new Promise<void>((resolve) => (this.#allFreed = resolve));
     for (const doubt of this.#open) this.#askNow(doubt);
@@ -96,13 +106,8 @@ export class Doubts {
   }
 
   async #ask(doubt: Doubt): Promise<void> {
-    const { watched, heldUnder, logger, onFreed } = this.#options;
-    const { worker, queues } = doubt;
     try {
-      const count = await watched.store.disown({ worker, queues, except: heldUnder(worker) });
-      if (count > 0) {
-        logger.info(`${count} jobs whose lease was not heard of went back, uncharged`, { worker });
-      }
+      await this.#disown(doubt);
     } catch (error) {
       // It was given up meanwhile.
       if (!this.#open.has(doubt)) return;
@@ -112,7 +117,25 @@ export class Doubts {
       if (!this.#isClosing || isRetryable(error)) return this.#askLater(doubt);
     }
     this.#end(doubt);
-    onFreed();
+    this.#disownOnceMore(doubt);
+    this.#options.onFreed();
+  }
+
+  async #disown({ worker, queues }: Doubt): Promise<void> {
+    const { watched, heldUnder, logger } = this.#options;
+    const count = await watched.store.disown({ worker, queues, except: heldUnder(worker) });
+    if (count === 0) return;
+    logger.info(`${count} jobs whose lease was not heard of went back, uncharged`, { worker });
+  }
+
+  /** If this fails, what has come late stands there until its lease runs out, and is charged nothing then. */
+  #disownOnceMore(doubt: Doubt): void {
+    if (this.#isClosing) return;
+    const timer = this.#options.runtime.timer(ONCE_MORE_MS, () => {
+      this.#onceMore.delete(timer);
+      this.#disown(doubt).catch(() => {});
+    });
+    this.#onceMore.add(timer);
   }
 
   #end(doubt: Doubt): void {
