@@ -27,6 +27,21 @@ describe("wakeups", () => {
     expect(sent).toEqual([{ queues: ["a"], finished: [] }]);
   });
 
+  it("name no finished jobs to others when others name very many", async () => {
+    const sent: Wakeup[] = [];
+    const wakeups = new Wakeups();
+    wakeups.open(async (wakeup) => void sent.push(wakeup));
+    const finished = Array.from({ length: 50 }, (_, index) => `${index}`);
+    for (let order = 0; order < 9; order += 1) wakeups.arrived({ queues: [], finished });
+    wakeups.done([], finished);
+    await wakeups.close();
+    expect(sent).toEqual([{ queues: [], finished }]);
+    wakeups.open(async (wakeup) => void sent.push(wakeup));
+    wakeups.done(["a"], ["one more"]);
+    await wakeups.close();
+    expect(sent[1]).toEqual({ queues: ["a"], finished: [] });
+  });
+
   it("come once, whether from this process or from others, and never for nothing", async () => {
     const heard: Wakeup[] = [];
     const wakeups = new Wakeups();

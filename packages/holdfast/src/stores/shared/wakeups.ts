@@ -13,10 +13,13 @@ const GATHER_MS = 10;
 /** A head start for the listeners in this process, if there are any. */
 const OWN_FIRST_MS = 4;
 /**
- * Finished jobs named at a time. A busy worker finishes thousands a second, and hardly anybody waits for
- * one of them: who does finds it by asking.
+ * Finished jobs named at a time, and by all processes together within a stretch. Busy workers finish thousands a
+ * second, and hardly anybody waits for one of them: who does finds it by asking. Eight busy processes that each name a
+ * few send hundreds of messages a second, and each of them is heard eight times.
  */
 const MOST_FINISHED = 50;
+const MOST_IN_STRETCH = 500;
+const STRETCH_MS = 100;
 
 /** Tells all processes that listen; may fail. */
 export type Tell = (wakeup: Wakeup) => Promise<void>;
@@ -28,6 +31,9 @@ export class Wakeups {
   #tell: Tell | null = null;
   #isOnItsWay = false;
   #gathering: NodeJS.Timeout | null = null;
+  /** Finished jobs that were named in this stretch, here or elsewhere. */
+  #named = 0;
+  #stretchEndsAt = 0;
 
   get hasListeners(): boolean {
     return this.#listeners.size > 0;
@@ -100,18 +106,32 @@ export class Wakeups {
 
   /** From another process, or because nobody has listened for a while. */
   arrived(wakeup: Wakeup): void {
+    this.#named = this.#namedLately() + wakeup.finished.length;
     for (const listener of [...this.#listeners]) listener(wakeup);
   }
 
   async #sendFar(): Promise<void> {
     const hints = this.#far.take();
     if (hints === null || this.#tell === null) return;
-    const isMuch = hints.finished.length > MOST_FINISHED;
-    const finished = isMuch ? [] : hints.finished;
+    const finished = this.#mayName(hints.finished.length) ? hints.finished : [];
     const wakeup = { ...hints, finished, ...(hints.added !== undefined && { lot: Math.random() }) };
     if (wakeup.queues.length + wakeup.finished.length === 0) return;
     // If it fails, the others find it by polling.
     await this.#tell(wakeup).catch(() => {});
+  }
+
+  #mayName(count: number): boolean {
+    const named = this.#namedLately() + count;
+    if (count > MOST_FINISHED || named > MOST_IN_STRETCH) return false;
+    this.#named = named;
+    return true;
+  }
+
+  #namedLately(): number {
+    const now = performance.now();
+    if (now < this.#stretchEndsAt) return this.#named;
+    this.#stretchEndsAt = now + STRETCH_MS;
+    return (this.#named = 0);
   }
 
   /** Later than the verb that caused it: a listener that calls the store must not be inside a verb. */
