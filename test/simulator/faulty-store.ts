@@ -101,8 +101,10 @@ export function faultyStore(inner: Store, options: FaultyStoreOptions): Store {
     },
     // A reaping of none only asks whether every server answers.
     reap: (request) => wire.send(request.limit === 0 ? "reach" : "reap", () => inner.reap(request)),
-    disown: (request) =>
-      wire.send("disown", () => inner.disown(request), { queues: request.queues }),
+    disown: (request) => {
+      const { queues, worker } = request;
+      return wire.send("disown", () => inner.disown(request), { queues, disowned: worker });
+    },
 
     cancel: over("cancel", inner.cancel),
     revive: over("revive", inner.revive),

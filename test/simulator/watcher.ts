@@ -110,7 +110,7 @@ export interface Watcher {
 
   /** A worker's call leaves its process, comes back, or fails. */
   sent?(verb: string, process: string): void;
-  answered?(verb: string, process: string, queues: readonly string[]): void;
+  answered?(verb: string, process: string, about: Answered): void;
   failed?(verb: string, process: string): void;
   /** A call about attempts leaves its process; it hears the answer. */
   asked?(call: AttemptsCall): void;
@@ -143,6 +143,13 @@ export interface Watcher {
   announced?(jobId: string, ending: FinishedStatus, process: string): void;
   /** `waitFor` answered. */
   waitedFor?(jobId: string, status: FinishedStatus | "pruned"): void;
+}
+
+/** What an answer to a worker speaks of. */
+export interface Answered {
+  readonly queues: readonly string[];
+  /** The name under which what it did not know of was taken back. */
+  readonly disowned: string | null;
 }
 
 /** What every invariant is given. */

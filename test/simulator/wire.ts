@@ -8,6 +8,7 @@ import type { Wakeup } from "../../packages/holdfast/src/core/store.ts";
 import type { VirtualTime } from "../../packages/holdfast/src/testing/virtual-time.ts";
 import type { Fate, Network } from "./network.ts";
 import type { Tally } from "./tally.ts";
+import type { Answered } from "./watcher.ts";
 
 /** The process at this end of the wire. */
 export interface Listener {
@@ -25,15 +26,13 @@ export interface WireOptions {
   readonly tally: Tally;
   readonly listener: Listener;
   readonly onSent: (verb: string) => void;
-  readonly onAnswered: (verb: string, queues: readonly string[]) => void;
+  readonly onAnswered: (verb: string, about: Answered) => void;
   readonly onFailed: (verb: string, why: Fate | "away", jobs: readonly string[]) => void;
 }
 
-interface About {
+interface About extends Partial<Answered> {
   /** The jobs that the call is about, as far as that is known. */
   readonly jobs?: readonly { readonly id: string }[];
-  /** The queues that its answer speaks of. */
-  readonly queues?: readonly string[];
 }
 
 interface Call {
@@ -168,11 +167,11 @@ export class Wire {
     });
   }
 
-  #answer(verb: string, { queues = [] }: About, deliver: () => void): void {
+  #answer(verb: string, { queues = [], disowned = null }: About, deliver: () => void): void {
     const { time, network, listener, onAnswered } = this.#options;
     time.timer(network.latencyMs(verb), () =>
       listener.hear(() => {
-        onAnswered(verb, queues);
+        onAnswered(verb, { queues, disowned });
         deliver();
       }),
     );

@@ -285,8 +285,8 @@ export class World {
       tally,
       listener,
       onSent: (verb) => judge.tell((watcher) => watcher.sent?.(verb, process)),
-      onAnswered: (verb, queues) =>
-        judge.tell((watcher) => watcher.answered?.(verb, process, queues)),
+      onAnswered: (verb, about) =>
+        judge.tell((watcher) => watcher.answered?.(verb, process, about)),
       onFailed: (verb, why, jobs) => {
         const names = jobs.map((id) => this.trace.name(id));
         const text = `${this.#clock()} ${process} ${verb} fails: ${why} ${names.join(" ")}`;

@@ -3,7 +3,8 @@
  * are poison; so a process that lives and reaches the store must not let one run out. Two halves:
  *
  * - What was leased in a reply that got lost, and never started, is charged only if its process was not
- *   heard of again: whoever asks the same queue for jobs anew has disowned them first.
+ *   heard of again: whoever asks the same queue for jobs anew has disowned them first. What it disowns under
+ *   another name says nothing: it does that once more, later, for leases that were long on their way.
  * - What does run is renewed, or handed back. A process renews all it has every `renewMs`, in one call
  *   after another: what waits goes with the next. So if it sent a renewal (and had it answered, in the
  *   last lease length) longer than that after it last spoke of this job, it has let go of the job. Only a
@@ -30,7 +31,7 @@ interface Hold {
 }
 
 interface ProcessFacts {
-  /** By queue: the last answer to `lease` or `disown`. */
+  /** The last answer to `lease` by queue, and to `disown` by queue and name. */
   readonly leasedAt: Map<string, number>;
   /** Infinity while it is frozen. */
   frozenUntil: number;
@@ -56,9 +57,14 @@ export function chargedRightly(court: Court): Watcher {
   }
 
   /** A process that got its answers had the means to say what it has, and what it has not. */
-  function whyNot(hold: Hold, process: ProcessFacts, hasStarted: boolean): string | null {
+  function whyNot(
+    hold: Hold,
+    process: ProcessFacts,
+    { worker, hasStarted }: { readonly worker: string; readonly hasStarted: boolean },
+  ): string | null {
     if (!hasStarted) {
-      const leasedAt = process.leasedAt.get(hold.queue) ?? -Infinity;
+      const since = [hold.queue, under(worker, hold.queue)];
+      const leasedAt = Math.max(...since.map((key) => process.leasedAt.get(key) ?? -Infinity));
       if (hold.grantedAt !== null || leasedAt <= hold.leasedAt) return null;
       return "its lease was never heard of, and its process has leased again since";
     }
@@ -104,9 +110,12 @@ export function chargedRightly(court: Court): Watcher {
       const known = processOf(process);
       known.renewedAt = Math.max(known.renewedAt, sentAt);
     },
-    answered(verb, process, queues) {
+    answered(verb, process, { queues, disowned }) {
       if (verb !== "lease" && verb !== "disown") return;
-      for (const queue of queues) processOf(process).leasedAt.set(queue, now());
+      const { leasedAt } = processOf(process);
+      for (const queue of queues) {
+        leasedAt.set(disowned === null ? queue : under(disowned, queue), now());
+      }
     },
     froze(process) {
       processOf(process).frozenUntil = Infinity;
@@ -125,10 +134,15 @@ export function chargedRightly(court: Court): Watcher {
       const hold = holds.get(id);
       if (!charged || !job?.lease || hold?.fence !== job.lease.fence) return;
       const hasStarted = job.startedFences.has(hold.fence);
-      const why = whyNot(hold, processOf(job.lease.process), hasStarted);
+      const { worker } = job.lease;
+      const why = whyNot(hold, processOf(job.lease.process), { worker, hasStarted });
       if (why) complain(name, `charged with a crash: ${why}`, id);
     },
   };
+}
+
+function under(worker: string, queue: string): string {
+  return `${worker} ${queue}`;
 }
 
 function jobOf(key: string): string {
