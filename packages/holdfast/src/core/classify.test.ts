@@ -106,14 +106,17 @@ describe("codes and names", () => {
     [
       "network",
       [
-        "ECONNRESET",
-        "ECONNREFUSED",
-        "ECONNABORTED",
-        "EAI_AGAIN",
-        "ENOTFOUND",
-        "EPIPE",
-        "UND_ERR_SOCKET",
-      ].map((code) => withCode(code)),
+        ...[
+          "ECONNRESET",
+          "ECONNREFUSED",
+          "ECONNABORTED",
+          "EAI_AGAIN",
+          "ENOTFOUND",
+          "EPIPE",
+          "UND_ERR_SOCKET",
+        ].map((code) => withCode(code)),
+        Object.assign(withCode("ENOENT"), { syscall: "connect" }),
+      ],
     ],
     [
       "unknown",

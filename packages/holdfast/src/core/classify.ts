@@ -10,7 +10,7 @@
  * |------------|----------------------------------------------------------------|-----------|
  * | rate_limit | `RetryAfterError`, 429, RATELIMIT_EXCEEDED                     | no        |
  * | auth       | 401, 403, MISSING_SCOPES                                       | yes       |
- * | validation | other 4xx but 404, 408, 409, 425; schema failures; ENOENT      | yes       |
+ * | validation | other 4xx but 404, 408, 409, 425; schemas; ENOENT of a file    | yes       |
  * | timeout    | 408, 504, codes and names with "timeout"                       | no        |
  * | network    | other 5xx, ECONN*, EAI_AGAIN and their like, "fetch failed"    | no        |
  * | unknown    | everything else                                                | no        |
@@ -148,6 +148,8 @@ const NETWORK = new Set([
 function ofWord(word: string, link: unknown): ErrorCategory | null {
   if (RATE_LIMIT.has(word)) return "rate_limit";
   if (word === "MISSING_SCOPES") return "auth";
+  // Of a socket: the server behind it is being restarted.
+  if (word === "ENOENT" && readText(link, "syscall") === "connect") return "network";
   if (SCHEMA.has(word)) return "validation";
   if (/TIME(?:D_?)?OUT/.test(word) || /Timeout(?:Error|Exception)?$/.test(word)) return "timeout";
   // axios says ECONNABORTED when its own timeout fires.
