@@ -157,6 +157,8 @@ export interface Court {
   readonly book: Book;
   readonly leaseMs: number;
   readonly renewMs: number;
+  /** The queues lie on several servers, and each of them is asked by itself. */
+  readonly hasSeveralServers: boolean;
   readonly maxCrashes: number;
   /** Milliseconds of virtual time. */
   now(): number;

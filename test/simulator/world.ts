@@ -229,6 +229,7 @@ export class World {
       book: this.book,
       leaseMs: this.settings.leaseMs,
       renewMs: this.settings.renewMs,
+      hasSeveralServers: this.settings.hasSeveralServers,
       maxCrashes: MAX_CRASHES,
       now: () => this.time.now,
       goesOnThroughOutages: (type) => CONTRACTS[type as Kind]?.onOutage === "continue",

@@ -11,6 +11,9 @@
  *   process that was frozen may (it has missed the end of its lease), or one that stops (it gives up in
  *   the end). What is settled in an open transaction is not renewed; from its rollback on it is again.
  *
+ * Where the queues lie on several servers, each of them has calls of its own: there what is heard of one queue says
+ * nothing of another.
+ *
  * Nothing is said of what waits in a process when it dies, or of renewals that were sent and got lost.
  */
 import { attemptKey, type AttemptsCall, type Court, type Watcher } from "../watcher.ts";
@@ -36,21 +39,25 @@ interface ProcessFacts {
   /** Infinity while it is frozen. */
   frozenUntil: number;
   isOver: boolean;
-  /** When the last renewal left that has been answered. */
-  renewedAt: number;
+  /** When the last renewal left that has been answered: by queue on several servers, else of all. */
+  readonly renewedAt: Map<string, number>;
 }
 
 export function chargedRightly(court: Court): Watcher {
-  const { book, leaseMs, renewMs, now, complain } = court;
+  const { book, leaseMs, renewMs, hasSeveralServers, now, complain } = court;
   const name = "nobody is charged for what it did not do";
   const holds = new Map<string, Hold>();
   const processes = new Map<string, ProcessFacts>();
+
+  function serverOf(queue: string): string {
+    return hasSeveralServers ? queue : "";
+  }
 
   function processOf(process: string): ProcessFacts {
     let known = processes.get(process);
     if (!known) {
       const never = -Infinity;
-      known = { leasedAt: new Map(), frozenUntil: never, isOver: false, renewedAt: never };
+      known = { leasedAt: new Map(), frozenUntil: never, isOver: false, renewedAt: new Map() };
       remember(processes, process, known);
     }
     return known;
@@ -69,9 +76,10 @@ export function chargedRightly(court: Court): Watcher {
       return "its lease was never heard of, and its process has leased again since";
     }
     if (process.isOver || process.frozenUntil >= hold.leasedAt) return null;
-    const isInContact = process.renewedAt >= now() - leaseMs;
+    const renewedAt = process.renewedAt.get(serverOf(hold.queue)) ?? -Infinity;
+    const isInContact = renewedAt >= now() - leaseMs;
     const spokenOfAt = Math.max(hold.askedAt, hold.grantedAt ?? Infinity, hold.freeAt);
-    if (!isInContact || process.renewedAt <= spokenOfAt + renewMs + 1) return null;
+    if (!isInContact || renewedAt <= spokenOfAt + renewMs + 1) return null;
     return "its process lives and renews other jobs, but neither renewed it nor handed it back";
   }
 
@@ -105,10 +113,13 @@ export function chargedRightly(court: Court): Watcher {
         }
       }
     },
-    heard({ verb, process, sentAt }: AttemptsCall) {
+    heard({ verb, process, attempts, sentAt }: AttemptsCall) {
       if (verb !== "renew") return;
-      const known = processOf(process);
-      known.renewedAt = Math.max(known.renewedAt, sentAt);
+      const { renewedAt } = processOf(process);
+      for (const key of attempts) {
+        const server = serverOf(holds.get(jobOf(key))?.queue ?? "");
+        renewedAt.set(server, Math.max(renewedAt.get(server) ?? -Infinity, sentAt));
+      }
     },
     answered(verb, process, { queues, disowned }) {
       if (verb !== "lease" && verb !== "disown") return;
