@@ -188,7 +188,7 @@ export class LeaseKeeper {
     this.#awaited.add(attempt);
     this.#renewals.push({ attempt, renewal }, (error, result) => {
       this.#awaited.delete(attempt);
-      const isOverdue = this.#overdue.delete(attempt) && error !== null;
+      const isOverdue = this.#overdue.delete(attempt);
       if (updates && (error !== null || result === "busy")) attempt.giveBackUpdates(updates);
       if (isOverdue && this.#held.has(attempt)) this.#push(attempt);
     });
@@ -232,6 +232,7 @@ export class LeaseKeeper {
       const attempts = new Set(requests.map(({ attempt }) => attempt));
       for (const attempt of attempts) {
         this.#awaited.delete(attempt);
+        this.#overdue.delete(attempt);
         if (this.#held.has(attempt)) this.#push(attempt);
       }
     }
