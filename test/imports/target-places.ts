@@ -50,6 +50,8 @@ async function sqlitePlace(): Promise<TargetPlace> {
 async function postgresPlace(): Promise<TargetPlace> {
   const { url, drop } = await postgresDatabase();
   const pool = new pg.Pool({ connectionString: url, max: 2 });
+  // Its database goes while its connections are being closed.
+  pool.on("error", () => {});
   await pool.query(TABLE);
   return {
     url,

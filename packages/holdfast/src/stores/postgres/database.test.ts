@@ -184,6 +184,7 @@ describe("the way to the database", () => {
   it("uses no connection again that takes no writes: the next one may lead to the primary", async () => {
     const own = await postgresDatabase();
     const pool = new pg.Pool({ connectionString: own.url, max: 1 });
+    pool.on("error", () => {});
     const name = new URL(own.url).pathname.slice(1);
     const readOnly = (is: "on" | "off") =>
       place.pool.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = ${is}`);

@@ -22,6 +22,7 @@ describe("the views", () => {
     ({ url } = await postgresDatabase());
     // The user may have a schema of its own, which would come first.
     pool = new pg.Pool({ connectionString: url, options: "-c search_path=public" });
+    pool.on("error", () => {});
   });
   afterEach(() => pool.end());
 
