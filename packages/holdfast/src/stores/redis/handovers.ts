@@ -25,13 +25,6 @@ interface Offer {
   asked: { readonly args: readonly Arg[]; readonly answer: PromiseWithResolvers<Reply> } | null;
 }
 
-export interface Announced {
-  /** The job may be asked for: what is due in this turn may ask. */
-  readonly onOffered: () => void;
-  /** The job is on its way: what is sent from now on arrives behind it. */
-  readonly onSent: () => void;
-}
-
 /** What `insert` answers about one job that was added to a queue that is known, and needs nobody else. */
 const ADDED: Reply = [[], [], []];
 
@@ -56,20 +49,22 @@ export class Handovers {
     return answer.promise;
   }
 
-  /** The script `insert` of one job without a key that is due at once. */
-  async insert(queue: string, args: readonly Arg[], announced: Announced): Promise<Reply> {
-    const { onOffered, onSent } = announced;
-    if (!this.#mayOffer(queue)) return this.#server.onQueues("insert", [queue], args, onSent);
+  /**
+   * The script `insert` of one job without a key that is due at once. `announce` tells those who listen in this
+   * process: what they ask from then on arrives behind the job, or with it.
+   */
+  async insert(queue: string, args: readonly Arg[], announce: () => void): Promise<Reply> {
+    if (!this.#mayOffer(queue)) return this.#server.onQueues("insert", [queue], args, announce);
     const offer: Offer = { asked: null };
     this.#offers.set(queue, offer);
-    onOffered();
+    announce();
     await endOfTurn();
     this.#offers.delete(queue);
     if (offer.asked === null) {
       // Who listens was told in this turn, and is told again only if the job must be sent again.
       let isTold = true;
       return this.#server.onQueues("insert", [queue], args, () => {
-        if (!isTold) onSent();
+        if (!isTold) announce();
         isTold = false;
       });
     }

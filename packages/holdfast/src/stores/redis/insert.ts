@@ -3,7 +3,7 @@ import type { InsertResult } from "../../core/store.ts";
 import { flag } from "./args.ts";
 import { BATCH_ITEMS } from "./batch-items.ts";
 import type { Arg, Reply } from "./client-like.ts";
-import type { Announced, Handovers } from "./handovers.ts";
+import type { Handovers } from "./handovers.ts";
 import { eachAtOnce } from "./each-at-once.ts";
 import { elsewhere } from "./elsewhere.ts";
 import { STATUSES } from "./header.ts";
@@ -22,8 +22,10 @@ export interface InsertHow {
   readonly touched: Touched;
 }
 
-export interface AddHow extends InsertHow, Announced {
+export interface AddHow extends InsertHow {
   readonly handovers: Handovers;
+  /** Tells those who listen in this process that new jobs are on their way. */
+  readonly announce: () => void;
 }
 
 export async function insert(
@@ -31,7 +33,7 @@ export async function insert(
   jobs: readonly NewJob[],
   evenIfFull: boolean,
 ): Promise<InsertResult[]> {
-  const { server, handovers, onSent } = how;
+  const { server, handovers, announce } = how;
   const [first] = jobs;
   const isPlain = jobs.length === 1 && first?.dedupe === null && first.delayMs <= 0;
   const results = await addInTurn(how, jobs, {
@@ -40,8 +42,8 @@ export async function insert(
     isKnown: false,
     send: async (queues, args) =>
       isPlain && first.runAt === null
-        ? handovers.insert(first.queue, args, how)
-        : server.onQueues("insert", queues, args, onSent),
+        ? handovers.insert(first.queue, args, announce)
+        : server.onQueues("insert", queues, args, announce),
   });
   how.touched.added = readyCount(jobs, results);
   return results;

@@ -180,10 +180,10 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
         for (const { queue, delayMs, runAt } of jobs) {
           if (delayMs <= 0 && runAt === null) due.add(queue);
         }
-        const expect = (): void => wakeups.expected([...due]);
+        const announce = (): void => wakeups.expected([...due]);
         // In a cluster a call may be sent elsewhere on its way, and the next one overtake it.
         if (!how.server.isCluster) how.touched.expected = due;
-        return insert({ ...how, handovers, onOffered: expect, onSent: expect }, jobs, evenIfFull);
+        return insert({ ...how, handovers, announce }, jobs, evenIfFull);
       }),
     adopt: async (jobs) => write(async (how) => (jobs.length === 0 ? [] : adopt(how, jobs))),
     async lease(request) {
