@@ -239,6 +239,6 @@ describe("migrations", () => {
     // When this fails: raise FUNCTIONS_REVISION, then note both here.
     const text = FUNCTIONS.replaceAll(/\s+/g, " ");
     const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
-    expect([FUNCTIONS_REVISION, hash]).toEqual([11, "e5018348f8de"]);
+    expect([FUNCTIONS_REVISION, hash]).toEqual([12, "a38ac53b8534"]);
   });
 });

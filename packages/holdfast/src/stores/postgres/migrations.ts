@@ -14,7 +14,7 @@ import { CLOCK_FUNCTION } from "./clock.ts";
 import { COUNT_DEAD_FUNCTIONS, DEAD_COUNTS } from "./count-dead.ts";
 import { COUNT_FUNCTION } from "./count.ts";
 import type { Session } from "./database.ts";
-import { DISOWN_FUNCTION } from "./disown.ts";
+import { DISOWN_FUNCTIONS } from "./disown.ts";
 import { INSERT_FUNCTION } from "./insert-function.ts";
 import { LEASE_FUNCTION } from "./lease-function.ts";
 import { RING_FUNCTIONS } from "./line-ring.ts";
@@ -28,6 +28,7 @@ import { SchemaName } from "./schema-name.ts";
 import { BLOCK_ORDER, DISOWNING, LINE_RING, LOOKING, STEADY_CLOCK } from "./schema-additions.ts";
 import { TABLES, VACUUM_SETTINGS } from "./schema.ts";
 import { SETTLE_FUNCTION } from "./settle-function.ts";
+import { TAKE_BACK_FUNCTION } from "./take-back.ts";
 import { TALLY_FUNCTIONS } from "./tally.ts";
 import { BURY_FUNCTION } from "./tombstones.ts";
 import { VIEW_FUNCTION } from "./view-function.ts";
@@ -53,7 +54,7 @@ export const MIGRATIONS: readonly string[] = [
 export const SERVES_FROM = 5;
 
 /** Raised whenever the text of a function changes. */
-export const FUNCTIONS_REVISION = 11;
+export const FUNCTIONS_REVISION = 12;
 
 export const FUNCTIONS = [
   CLOCK_FUNCTION,
@@ -66,8 +67,9 @@ export const FUNCTIONS = [
   LEASE_FUNCTION,
   SETTLE_FUNCTION,
   RENEW_FUNCTION,
+  TAKE_BACK_FUNCTION,
   REAP_FUNCTIONS,
-  DISOWN_FUNCTION,
+  DISOWN_FUNCTIONS,
   SWAP_FUNCTION,
   VIEW_FUNCTION,
   COUNT_FUNCTION,

@@ -15,7 +15,7 @@ import { mostReady } from "../shared/most-ready.ts";
 import { Wakeups } from "../shared/wakeups.ts";
 import { adopt } from "./adopt.ts";
 import { awaitLeases, setsCap } from "./await-leases.ts";
-import type { OperateOptions, Operated } from "./change-each.ts";
+import type { OperateOptions } from "./change-each.ts";
 import { Clock, clockUs, msOf } from "./clock.ts";
 import { countDead } from "./count-dead.ts";
 import { count, place } from "./count.ts";
@@ -190,9 +190,9 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     return answer;
   }
 
-  async function operate(verb: (how: OperateOptions) => Promise<Operated>) {
+  async function operate<T extends Owed>(verb: (how: OperateOptions) => Promise<T>) {
     const { db, queues } = openLife();
-    const { woken, finished, ...changes } = await verb({ db, queues, clock });
+    const { woken, finished = [], ...changes } = await verb({ db, queues, clock });
     owe(queues, { woken, finished });
     return changes;
   }
@@ -270,12 +270,10 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       return settlements.length === 0 ? [] : settleAll(settlements);
     },
     async reap(request) {
-      const { db, queues, upkeep } = openLife();
-      const { jobs, ...owed } = await reap(db, request, { queues, upkeep });
-      owe(queues, owed);
-      return jobs;
+      const { upkeep } = openLife();
+      return (await operate((how) => reap(how, request, upkeep))).jobs;
     },
-    disown: async (request) => write((tx) => disown(tx, request)),
+    disown: async (request) => (await operate((how) => disown(how, request))).jobs.length,
 
     cancel: async (target, why) => operate((how) => cancel(how, target, why)),
     revive: async (target, revival, why) => operate((how) => revive(how, target, revival, why)),

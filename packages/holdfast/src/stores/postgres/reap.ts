@@ -10,14 +10,12 @@
  */
 import type { ReapedJob } from "../../core/store.ts";
 import { msOf } from "./clock.ts";
-import type { Database, Row } from "./database.ts";
 import { isDisowned } from "./disown.ts";
-import { LEASED_COLUMNS, leaseOf } from "./held-lease.ts";
-import { bodyOf, CLOCK_US, PINNED } from "./pinned.ts";
+import type { OperateOptions } from "./change-each.ts";
+import { CLOCK_US, PINNED } from "./pinned.ts";
 import { isPromised } from "./promises.ts";
-import type { QueueBook } from "./queue-book.ts";
-import { isTrue, number, numbers } from "./row-values.ts";
-import { takeBack, type EndedLease } from "./take-back.ts";
+import { isTrue, number } from "./row-values.ts";
+import { TAKEN_BACK, takenBack, type TakenBack } from "./take-back.ts";
 import { FOLD_TALLY, IS_TALLY_LONG } from "./tally.ts";
 import { DEAD_ROWS, type Upkeep } from "./upkeep.ts";
 
@@ -64,19 +62,33 @@ BEGIN
 EXCEPTION WHEN lock_not_available THEN
   RETURN ARRAY(${EXPIRED} SKIP LOCKED);
 END $$;
+
+CREATE OR REPLACE FUNCTION holdfast.reap(p_seen bigint, p_limit integer) RETURNS TABLE (${TAKEN_BACK})
+LANGUAGE plpgsql
+${PINNED}
+AS $$
+#variable_conflict use_column
+DECLARE
+  v_us bigint := ${CLOCK_US};
+  v_now bigint := v_us / 1000;
+  v_seqs bigint[];
+  v_charged boolean[];
+BEGIN
+  v_seqs := holdfast.lock_expired(v_now, p_limit);
+  -- The whole condition again, on the rows themselves.
+  SELECT array_agg(l.seq ORDER BY l.until, l.seq), array_agg((l.crashes = 0 OR l.is_started)
+    AND NOT ${isDisowned("v_now")} ORDER BY l.until, l.seq)
+  INTO v_seqs, v_charged
+  FROM holdfast.leased l WHERE l.seq = ANY (v_seqs) AND l.until <= v_now
+    AND NOT ${isPromised("v_now")};
+  IF v_seqs IS NULL THEN RETURN; END IF;
+  RETURN QUERY SELECT * FROM holdfast.take_back(v_us, v_seqs, v_charged);
+END $$;
 `;
 const LOOK = "SELECT * FROM holdfast.look_around($1)";
 const MOVE_ALL_DUE = "SELECT holdfast.move_all_due($1, $2)";
 const MARK = "UPDATE holdfast.head SET clock = $1 WHERE clock < $1";
-const LOCK_EXPIRED = "SELECT holdfast.lock_expired($1, $2)";
-/** The whole condition again, on the rows themselves. */
-const END = `
-  WITH ended AS (DELETE FROM holdfast.leased l WHERE l.seq = ANY ($1) AND l.until <= $2
-    AND NOT ${isPromised("$2")} RETURNING *)
-  SELECT ${LEASED_COLUMNS}, l.until, (l.crashes = 0 OR l.is_started) AND NOT ${isDisowned("$2")}
-  FROM ended l ${bodyOf("l")} AS j`;
-const UNTIL_COLUMN = 20;
-const CHARGED_COLUMN = 21;
+const REAP = "SELECT * FROM holdfast.reap($1, $2)";
 
 export interface Reaped {
   readonly jobs: ReapedJob[];
@@ -85,11 +97,10 @@ export interface Reaped {
 }
 
 export async function reap(
-  db: Database,
+  { db, queues, clock }: OperateOptions,
   { limit }: { readonly limit: number },
-  { queues, upkeep }: { readonly queues: QueueBook; readonly upkeep: Upkeep },
+  upkeep: Upkeep,
 ): Promise<Reaped> {
-  const { clock } = db.options;
   const [look] = await db.rows(LOOK, [clock.seen]);
   if (look === undefined) throw new Error("look_around answered nothing");
   const micros = number(look, 0);
@@ -99,27 +110,15 @@ export async function reap(
   if (isTrue(look, 2)) await db.rows(MOVE_ALL_DUE, [msOf(micros), MOVE_DUE_AT_MOST]);
   if (isTrue(look, 5)) await db.rows(FOLD_TALLY);
   if (limit <= 0 || !isTrue(look, 1)) return { jobs: [], woken: new Set(), finished: [] };
-  const { leases, ...owed } = await db.transaction(async (tx) => {
-    const [locked] = await tx.rows(LOCK_EXPIRED, [tx.now, limit]);
-    const rows = locked === undefined ? [] : await tx.rows(END, [numbers(locked, 0), tx.now]);
-    rows.sort(byEnd);
-    const expired = await takeBack(
-      tx,
-      rows.map((row) => ({ ...leaseOf(row), isCharged: isTrue(row, CHARGED_COLUMN) })),
-    );
-    return { leases: expired, woken: tx.woken, finished: tx.finished };
-  });
-  const names = await queues.names(leases.map(({ q }) => q));
-  return { jobs: leases.map((lease) => reapedJob(lease, names)), ...owed };
+  const { jobs, ...owed } = takenBack(await db.rows(REAP, [clock.seen, limit]), clock);
+  const names = await queues.names(jobs.map(({ q }) => q));
+  return { jobs: jobs.map((job) => reapedJob(job, names)), ...owed };
 }
 
-function byEnd(a: Row, b: Row): number {
-  return number(a, UNTIL_COLUMN) - number(b, UNTIL_COLUMN) || number(a, 0) - number(b, 0);
-}
-
-function reapedJob(lease: EndedLease, names: ReadonlyMap<number, string>): ReapedJob {
-  const { id, group, type, worker, attempts, crashes, isCharged, isCancelAsked } = lease;
-  const queue = names.get(lease.q) ?? "";
-  const status = isCancelAsked ? "cancelled" : "queued";
-  return { id, queue, group, type, worker, attempts, crashes, charged: isCharged, status };
+function reapedJob(
+  { q, isCharged, isCancelled, ...job }: TakenBack,
+  names: ReadonlyMap<number, string>,
+): ReapedJob {
+  const status = isCancelled ? "cancelled" : "queued";
+  return { ...job, queue: names.get(q) ?? "", charged: isCharged, status };
 }

@@ -25,7 +25,6 @@ export class Transaction {
   readonly remembersMs: number;
   /** Milliseconds. */
   readonly now: number;
-  readonly micros: number;
   /** Inside a caller's own transaction, which may stay open for long. */
   readonly isLate: boolean;
   /** Queues that may have ready jobs, by number, and jobs that have finished: said after the commit. */
@@ -39,7 +38,6 @@ export class Transaction {
     { micros, isLate, remembersMs }: { micros: number; isLate: boolean; remembersMs: number },
   ) {
     this.#session = session;
-    this.micros = micros;
     this.now = msOf(micros);
     this.isLate = isLate;
     this.remembersMs = remembersMs;
@@ -62,11 +60,6 @@ export class Transaction {
 
   rowsOnce(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     return this.#session.rowsOnce(sql, values);
-  }
-
-  /** max(last + 1, clock in µs). `lease` computes the same in SQL. */
-  fenceAfter(last: number): number {
-    return Math.max(last + 1, this.micros);
   }
 
   count(q: number, placement: Placement, jobs: number): void {

@@ -3,7 +3,15 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { postgresSchema, type PostgresSchema } from "../../../../../test/servers/postgres-place.ts";
 import type { Retention, Store } from "../../core/store.ts";
 import { countsOf } from "../../testing/conformance/looking.ts";
-import { adoptedJob, adoptAll, newJob, QUEUE } from "../../testing/conformance/new-job.ts";
+import {
+  adoptedJob,
+  adoptAll,
+  insertSome,
+  newJob,
+  QUEUE,
+} from "../../testing/conformance/new-job.ts";
+import { takeExactly } from "../../testing/conformance/take.ts";
+import { LONG_MS } from "../../testing/conformance/times.ts";
 import { postgresStore } from "./index.ts";
 import type { PoolLike, QueryLike } from "./pool-like.ts";
 
@@ -82,6 +90,20 @@ describe("upkeep with thousands of queues", () => {
     expect(asked.length).toBeLessThan(12);
     const { rows } = await place.pool.query(`SELECT 1 FROM "${place.schema}".ready`);
     expect(rows).toHaveLength(QUEUES);
+  });
+
+  it("takes leases back in one call, so that a slow process keeps nobody from them for long", async () => {
+    await insertSome(store, 3);
+    await takeExactly(store, 1, { worker: "lost", leaseMs: LONG_MS });
+    const [gone, cancelled] = await takeExactly(store, 2, { leaseMs: 1 });
+    await store.cancel({ ids: [{ id: cancelled?.id ?? "" }] }, { by: null, reason: "no more" });
+    await store.reap({ limit: 0 });
+    asked = [];
+    const reaped = await store.reap({ limit: 10 });
+    expect(new Set(reaped.map(({ id }) => id))).toEqual(new Set([gone?.id, cancelled?.id]));
+    expect(asked).toHaveLength(2);
+    expect(await store.disown({ worker: "lost", queues: [QUEUE], except: [] })).toBe(1);
+    expect(asked.filter((text) => text.includes("BEGIN"))).toEqual([]);
   });
 
   it("folds the tally into one row a queue, as fast as it is written", async () => {
