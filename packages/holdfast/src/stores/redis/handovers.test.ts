@@ -194,6 +194,16 @@ describe("a job for an idle worker of its process", () => {
     expect(all(counts)).toBe(all(waiting) + 1);
   });
 
+  it("is found by its worker also if the server does not know the scripts", async () => {
+    await store.limit([{ queue: QUEUE, group: null, maxActive: 5 }]);
+    await house.client.callBuffer("SCRIPT", "FLUSH");
+    // It knows this one again.
+    await takeNothing(store);
+    const job = newJob();
+    const met = await meet([job]);
+    expect([outcomeOf(met), idsOf(met)]).toEqual(["added", [job.id]]);
+  });
+
   it("is offered less and less often while something stays in the way, and then as before", async () => {
     const hold = { forMs: null, reason: "", by: null };
     await store.hold([{ queue: QUEUE, group: null, owner: "o", hold }]);

@@ -60,14 +60,14 @@ export class Handovers {
     announce();
     await endOfTurn();
     this.#offers.delete(queue);
-    if (offer.asked === null) {
-      // Who listens was told in this turn, and is told again only if the job must be sent again.
-      let isTold = true;
-      return this.#server.onQueues("insert", [queue], args, () => {
+    // Who listens was told in this turn, and is told again only if the job must be sent again.
+    let isTold = true;
+    const send = (): Promise<Reply> =>
+      this.#server.onQueues("insert", [queue], args, () => {
         if (!isTold) announce();
         isTold = false;
       });
-    }
+    if (offer.asked === null) return send();
     const { args: asked, answer } = offer.asked;
     const leaseBehind = (): void => answer.resolve(this.#lease(queue, asked));
     try {
@@ -85,7 +85,7 @@ export class Handovers {
     }
     this.#drained.delete(queue);
     this.#rest(queue);
-    const inserting = this.#server.onQueues("insert", [queue], args);
+    const inserting = send();
     leaseBehind();
     return inserting;
   }
