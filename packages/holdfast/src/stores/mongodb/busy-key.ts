@@ -45,6 +45,8 @@ async function insertJobs(
 ): Promise<Set<JobDocument>> {
   // First: one that is fresh leaves for the jobs, where its id is refused.
   const waiting = areNew ? new Set<string>() : await idsWaiting(db, jobs);
+  // They were only read: what no majority has is undone by a failover, and found missing by the look that follows.
+  if (waiting.size > 0 && !db.isInTransaction) await db.confirm();
   const free = jobs.filter(({ _id }) => !waiting.has(_id));
   const documents = free.map(slimJob);
   const taken = await db.add("jobs", documents, limits);

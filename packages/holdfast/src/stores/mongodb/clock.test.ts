@@ -45,6 +45,24 @@ describe("the clock of the server", () => {
     expect(server.asked).toBe(2);
   });
 
+  it("is idle once its mark is written, which no reader waits for", async () => {
+    const [clock, server] = [new Clock(null), new Server()];
+    const { promise: written, resolve: write } = Promise.withResolvers<void>();
+    server.mark = async () => {
+      await written;
+      return { now: (server.marked = START + performance.now()) };
+    };
+    vi.advanceTimersByTime(1_000);
+    expect(await server.replyTo(clock.now(server))).toBe(START + 1_000);
+    let isIdle = false;
+    const idle = clock.idle().then(() => (isIdle = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isIdle).toBe(false);
+    write();
+    await idle;
+    expect(server.marked).toBe(START + 1_000);
+  });
+
   it("is asked again when the machine has slept", async () => {
     const [clock, server] = [new Clock(null), new Server()];
     await server.replyTo(clock.now(server));

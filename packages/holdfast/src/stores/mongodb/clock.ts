@@ -43,6 +43,8 @@ export class Clock {
   #seen = 0;
   /** What was said last, and when it was asked and heard, by our own steady clock. */
   #said = { ms: 0, pace: 1, askedAt: -Infinity, heardAt: 0, wallAt: 0 };
+  /** Marks that nobody waits for. */
+  readonly #marking = new Set<Promise<unknown>>();
 
   constructor(still: (() => number) | null) {
     this.#still = still;
@@ -75,8 +77,17 @@ export class Clock {
     const clock = readSteadily({ mark: Math.max(now, this.#seen), ahead }, host);
     if (clock.ahead !== null && clock.ahead !== ahead) return head.mark();
     // Nobody waits for that: also while nothing can be written, what is there can be read.
-    if (clock.mark >= now + MARKED_EVERY_MS) head.mark().catch(() => {});
+    if (clock.mark >= now + MARKED_EVERY_MS) {
+      const done = (): void => void this.#marking.delete(marking);
+      const marking = head.mark().then(done, done);
+      this.#marking.add(marking);
+    }
     return { now: clock.mark, ...(clock.ahead !== null && { ahead: clock.ahead }) };
+  }
+
+  /** Resolves when no mark is on its way: behind a close, one would come into the next life of the database. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#marking);
   }
 
   #reading(): number | undefined {

@@ -131,7 +131,9 @@ export async function addDocuments(
       const message = "others kept taking and freeing the same keys: try again";
       throw new StoreUnavailableError(message, { mayHaveHappened: true });
     }
-    const free = looksFirst ? await lookFirst(db, left, { now, room, results }) : left;
+    // What a write has refused is there: the server has answered that after a majority had it.
+    const confirms = round === 0 && !db.isInTransaction;
+    const free = looksFirst ? await lookFirst(db, left, { now, room, results, confirms }) : left;
     const { refused, busy } = await addFree(db, free, { areNew: areNew && round === 0 });
     // So it is nearly always.
     if (free === documents && refused.size === 0 && busy.size === 0)
@@ -175,10 +177,13 @@ async function lookFirst(
     readonly now: number;
     readonly room: Room | null;
     readonly results: Map<JobDocument, InsertResult>;
+    readonly confirms: boolean;
   },
 ): Promise<JobDocument[]> {
-  const { now, room, results } = how;
-  const standers = await Standers.inTheWayOf(db, documents, now);
+  const { now, room, results, confirms } = how;
+  const standers = confirms
+    ? await confirmedStanders(db, documents, now)
+    : await Standers.inTheWayOf(db, documents, now);
   const free: JobDocument[] = [];
   for (const job of documents) {
     const refusal = standers.refusal(job) ?? fullness(room, job);
@@ -190,6 +195,26 @@ async function lookFirst(
     free.push(job);
   }
   return free;
+}
+
+/**
+ * Whoever is told of a job that is there already believes that it stays. What is only read a failover may still
+ * undo: so it must be there before a majority has all that was written, and after that.
+ */
+async function confirmedStanders(
+  db: Database,
+  documents: readonly JobDocument[],
+  now: number,
+): Promise<Standers> {
+  const confirmed = new Set<string>();
+  for (;;) {
+    const standers = await Standers.inTheWayOf(db, documents, now);
+    const ids = documents.flatMap((job) => standers.refusal(job)?.id ?? []);
+    const unsure = ids.filter((id) => !confirmed.has(id));
+    if (unsure.length === 0) return standers;
+    await db.confirm();
+    for (const id of unsure) confirmed.add(id);
+  }
 }
 
 function fullness(room: Room | null, job: Pick<NewJob, "queue">): InsertResult | null {

@@ -90,7 +90,7 @@ export class Standers {
   }
 
   /** Why this job cannot be added; null if it can. The id is asked first. */
-  refusal(job: JobDocument): InsertResult | null {
+  refusal(job: JobDocument): Extract<InsertResult, { readonly id: string }> | null {
     const same = this.#byId.get(job._id);
     if (same !== undefined) {
       // Nobody else has its number: it is this very one, from a try that was cut short.

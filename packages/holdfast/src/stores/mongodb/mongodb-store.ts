@@ -106,6 +106,7 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
   async function doClose({ db, listener, release }: Life): Promise<void> {
     await Promise.allSettled(inFlight);
     await db.options.clearing.done();
+    await clock.idle();
     await wakeups.close();
     await listener.close();
     await release();

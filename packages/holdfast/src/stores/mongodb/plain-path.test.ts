@@ -182,6 +182,29 @@ describe("a plain success", () => {
     await late.close();
   });
 
+  it("that a failover undid after its answer was lost is settled by its repeat", async () => {
+    const job = await insertOne(store);
+    const leased = await takeOne(store);
+    const jobs = database.db.collection<{ _id: string }>("holdfast_jobs");
+    const before = await jobs.find().toArray();
+    const settlement = { ...leased, outcome: succeed() };
+    expect(await store.settle([settlement])).toEqual(["settled"]);
+    let undone = 0;
+    const repeating = await mongodbProcess(
+      intercepted(database, async ({ verb, collection }, run) => {
+        if (verb === "bulk" && collection === "head") {
+          undone += 1;
+          for (const { _id, ...document } of before) await jobs.replaceOne({ _id }, document);
+        }
+        return run();
+      }),
+    );
+    expect(await repeating.settle([settlement])).toEqual(["settled"]);
+    expect(undone).toBe(1);
+    expect(await jobOf(store, job)).toMatchObject({ status: "succeeded" });
+    await repeating.close();
+  });
+
   it("forgets that somebody asked it to cancel", async () => {
     const job = await insertOne(store);
     const leased = await takeOne(store);
@@ -243,5 +266,40 @@ describe("what another process sets", () => {
     const hold = { forMs: null, reason: "closed", by: null };
     await other.hold([{ ...bound, owner: "pause", hold }]);
     expect((await store.lease(leaseRequest(1))).jobs).toHaveLength(0);
+  });
+});
+
+describe("a job that is enqueued again because the answer was lost", () => {
+  it.each<[string, Partial<NewJob>, number | null]>([
+    ["as it is", {}, null],
+    ["in a queue with a bound", {}, 5],
+    ["with a key", { dedupe: key("a") }, null],
+    ["with a key, in a queue with a bound", { dedupe: key("a") }, 5],
+  ])("is stored again if a failover undid the first: %s", async (_, about, maxWaiting) => {
+    if (maxWaiting !== null) await store.limit([{ queue: QUEUE, group: null, maxWaiting }]);
+    const job = newJob(about);
+    await insertAll(store, [job]);
+    let undone = 0;
+    const undo = async (): Promise<void> => {
+      undone += 1;
+      for (const name of ["jobs", "fresh"]) {
+        await database.db.collection(`holdfast_${name}`).deleteMany({});
+      }
+    };
+    const repeating = await mongodbProcess(
+      intercepted(database, async ({ verb, collection }, run) => {
+        if (undone === 0 && verb === "bulk" && collection === "head") await undo();
+        try {
+          return await run();
+        } finally {
+          // A write that is refused is answered after a majority has what refused it: it did not.
+          if (undone === 0 && verb === "insert" && collection === "jobs") await undo();
+        }
+      }),
+    );
+    await repeating.insert([job]);
+    expect(undone).toBe(1);
+    expect(await jobOf(store, job)).toMatchObject({ status: "queued" });
+    await repeating.close();
   });
 });

@@ -194,7 +194,7 @@ async function settleWithThought(
       return { answer, tombstone: bury(after, { now, remembersMs: db.remembersMs }) };
     },
   }));
-  const settled = await edit(db, edits, { payload: 0, result: 0 });
+  const settled = await editConfirmed(db, edits);
   if (db.isInTransaction) {
     // They were set apart from their packs.
     for (const settlement of settlements) {
@@ -204,10 +204,26 @@ async function settleWithThought(
   }
   const pending = settled.flatMap((one) => one.pending);
   await carryOut(db, pending, told);
-  // What we only read may not have reached a majority yet, if the first answer was lost.
-  // A caller's transaction waits for that when it is committed, and would keep `head` from all others.
-  if (!db.isInTransaction && settled.some(({ isAgain }) => isAgain)) await db.confirm();
   return settled.map(({ result }) => result);
+}
+
+/**
+ * What we only read may not have reached a majority yet, if the first answer was lost: its primary may be one no
+ * more, and what it wrote undone. So it is read again once a majority has all that was written, and settled now if it
+ * is undone. What others have made of the job meanwhile came later, and the answer stays. A caller's transaction waits
+ * for that when it is committed, and would keep `head` from all others.
+ */
+async function editConfirmed(db: Database, edits: readonly Edit<Settled>[]): Promise<Settled[]> {
+  const needless = { payload: 0, result: 0 };
+  const settled = await edit(db, edits, needless);
+  const again = edits.filter((_, index) => settled[index]?.isAgain === true);
+  if (db.isInTransaction || again.length === 0) return settled;
+  await db.confirm();
+  const confirmed = await edit(db, again, needless);
+  return settled.map((first, index) => {
+    const second = confirmed[again.indexOf(edits[index] as Edit<Settled>)];
+    return second?.result === "settled" ? second : first;
+  });
 }
 
 /** Is this the repeat of the job's last settle? Then what still follows from it is done, too. */

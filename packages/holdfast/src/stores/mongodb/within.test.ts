@@ -110,7 +110,7 @@ describe("a caller's transaction that stays open", () => {
     await inside.settle([settlement(mine, succeed())]);
     const back = { kind: "release", afterMs: 0 } as const;
     expect(await store.settle([settlement(other, back)])).toEqual(["settled"]);
-    await vi.waitFor(async () => expect((await lineOf(store, other.group)).active).toBe(0));
+    await expect.poll(async () => (await lineOf(store, other.group)).active).toBe(0);
     expect((await lineOf(store, mine.group)).active).toBe(1);
     expect((await takeExactly(store, 1)).map(({ id }) => id)).toEqual([other.id]);
   });
@@ -250,10 +250,14 @@ describe("a job of a pack that is settled in a transaction", () => {
 
   /** What was committed this very moment may look locked to one reaping (`locks.ts`): then the next one does it. */
   async function reapedToTheEnd(): Promise<void> {
-    await vi.waitFor(async () => {
-      expect(await other.reap({ limit: 10 })).toEqual([]);
-      expect((await countsOf(other)).processing).toBe(0);
-    });
+    await vi.waitFor(
+      async () => {
+        expect(await other.reap({ limit: 10 })).toEqual([]);
+        expect((await countsOf(other)).processing).toBe(0);
+      },
+      // On a machine with much to do one reaping takes its time.
+      { timeout: 10_000 },
+    );
   }
 
   async function onlyTheOtherIsLeft(id: string): Promise<void> {
