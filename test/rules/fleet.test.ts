@@ -48,6 +48,26 @@ describe.each(STORES)("a fleet on %s", (name) => {
     expect(listed).toMatchObject({ loopDelayMs: null, memoryBytes: null });
   });
 
+  it("very many queues are told once, not with every record", async () => {
+    const { calls, sizes, link } = counted();
+    const queues = Array.from({ length: 1_000 }, (_, at) => `customer-${at}`);
+    const ids: string[] = [];
+    for (let processes = 0; processes < 2; processes++) {
+      const working = world.process({ link });
+      working.hf.handle("mail", () => {});
+      ids.push((await working.hf.work({ queues })).id);
+    }
+    const listed = await world.process().hf.workers.list();
+    expect(listed.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    for (const worker of listed) expect(worker.queues).toEqual(queues);
+    await world.advance(5_000);
+    calls.clear();
+    sizes.length = 0;
+    await world.advance(10_000);
+    expect(calls.get("records.swap")).toBeGreaterThanOrEqual(4);
+    expect(Math.max(...sizes)).toBeLessThan(2_000);
+  });
+
   it("a worker that is quieted from afar leases nothing until it is resumed", async () => {
     const working = world.process({ ledger: "store" });
     const ops = world.process({ ledger: "store" });
@@ -97,6 +117,8 @@ describe.each(STORES)("a fleet on %s", (name) => {
   /** Counts the calls of a process, rooms included. */
   function counted() {
     const calls = new Map<string, number>();
+    /** Of what was written into records. */
+    const sizes: number[] = [];
     const link = <Part extends object>(part: Part, prefix = ""): Part =>
       new Proxy(part, {
         get(target, verb) {
@@ -108,12 +130,13 @@ describe.each(STORES)("a fleet on %s", (name) => {
           return (...args: unknown[]): unknown => {
             const key = prefix + String(verb);
             calls.set(key, (calls.get(key) ?? 0) + 1);
+            if (key === "records.swap") sizes.push(JSON.stringify(args).length);
             return Reflect.apply(member, target, args);
           };
         },
       });
     const sum = () => [...calls.values()].reduce((all, count) => all + count, 0);
-    return { calls, link: (store: Store) => link(store), sum };
+    return { calls, sizes, link: (store: Store) => link(store), sum };
   }
 
   it("an idle process makes at most one and a half calls a second", async () => {

@@ -8,6 +8,7 @@
  */
 import type { Records, StoredRecord } from "../../core/records.ts";
 import type { Runtime } from "../runtime.ts";
+import { QueueLists } from "./queue-lists.ts";
 
 export const BEAT_EVERY_MS = 5_000;
 const GONE_AFTER_MS = 20_000;
@@ -82,6 +83,7 @@ export class Fleet {
   readonly #options: FleetOptions;
   readonly #startedAt: number;
   readonly #members = new Set<FleetMember>();
+  readonly #lists: QueueLists;
   /** Names of workers that have room by queue, this process's own included. */
   #byQueue = new Map<string, readonly string[]>();
   #processes: readonly string[] = [];
@@ -95,6 +97,7 @@ export class Fleet {
 
   constructor(options: FleetOptions) {
     this.#options = options;
+    this.#lists = new QueueLists(options);
     this.id = options.runtime.workerId();
     this.#startedAt = options.runtime.wallClock();
   }
@@ -153,7 +156,7 @@ export class Fleet {
   /** Writes this process's record. */
   async beat(): Promise<void> {
     const key = PROCESS + this.id;
-    const value = this.#members.size === 0 ? null : JSON.stringify(this.#view());
+    const value = this.#members.size === 0 ? null : JSON.stringify(await this.#view());
     const swap = (expect: number | null) =>
       this.#options.records.swap([{ key, expect, value, ttlMs: GONE_AFTER_MS }]);
     const [result] = await swap(this.#version);
@@ -264,22 +267,26 @@ export class Fleet {
       }
       cursor = page.nextCursor;
     } while (cursor !== null);
-    return { processes, quieted, changed };
+    const workers = await this.#lists.expand(processes.flatMap((process) => process.workers));
+    const whole = processes.map((process) => ({
+      ...process,
+      workers: workers.splice(0, process.workers.length),
+    }));
+    return { processes: whole, quieted, changed };
   }
 
-  #view(): ProcessView {
+  async #view(): Promise<ProcessView> {
     const [host, pid] = splitId(this.id);
     const { runtime } = this.#options;
     const load = runtime.load?.() ?? { loopDelayMs: null, memoryBytes: null };
+    const views = [...this.#members].map((member) => member.view());
+    const workers = await this.#lists.shorten(views);
     return {
       ...{ id: this.id, host, pid: Number(pid), version: this.#options.version },
       startedAt: this.#startedAt,
       seenAt: runtime.wallClock(),
       ...load,
-      workers: [...this.#members].map((member) => {
-        const view = member.view();
-        return { ...view, running: view.running.slice(0, MOST_RUNNING) };
-      }),
+      workers: workers.map((view) => ({ ...view, running: view.running.slice(0, MOST_RUNNING) })),
     };
   }
 }
