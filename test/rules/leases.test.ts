@@ -178,6 +178,32 @@ describe.each(STORES)("leases on %s", (name) => {
     await world.until(async () => (await hf.job(next.id))?.status === "succeeded");
   });
 
+  it("a schema that never answers is given up like a handler", async () => {
+    const { hf } = world.process();
+    const gate = signal();
+    let runs = 0;
+    const validate = async (value: unknown) => {
+      await gate.reached;
+      return { value };
+    };
+    hf.define({
+      type: "asks",
+      payload: { "~standard": { version: 1, vendor: "test", validate } },
+      timeoutMs: 1_000,
+      retry: { maxAttempts: 1 },
+      run: () => void runs++,
+    });
+    const { id } = await world
+      .process()
+      .hf.enqueue("asks", {}, { queue: "default", maxAttempts: 1 });
+    await hf.work();
+    await world.advance(6_500);
+    expect(await hf.job(id)).toMatchObject({ status: "dead", error: { category: "timeout" } });
+    gate.reach();
+    await world.advance(1_000);
+    expect(runs).toBe(0);
+  });
+
   it("a backward jump of the store's clock stops nothing and repeats nothing", async () => {
     const { hf } = world.process();
     let runs = 0;

@@ -3,7 +3,7 @@ import type { Store } from "../core/store.ts";
 
 const PAGE = 100;
 /** The fleet's own: whoever lives says so again by itself. What waits in a spool is of that machine. */
-const LEFT_BEHIND = ["holdfast/workers/", "holdfast/spool"];
+const LEFT_BEHIND = ["holdfast/workers/", "holdfast/worker-queues/", "holdfast/spool"];
 
 /** Answers how many were new. What is there already stays as it is. */
 export async function copyRecords(from: Store, to: Store): Promise<number> {

@@ -21,7 +21,7 @@ import { outcomeEvents } from "../settle/outcome-events.ts";
 import type { Attempt } from "./attempt.ts";
 import { ViewedAttempt } from "./attempt-view.ts";
 import { aboutJob } from "./about-job.ts";
-import { runHandler, type Ending } from "./run-handler.ts";
+import { runHandler, type Ending, type RunHandlerOptions } from "./run-handler.ts";
 import { RunningJob, type RunningJobHost } from "./running-job.ts";
 import type { UnknownTypes } from "./unknown-types.ts";
 
@@ -108,7 +108,16 @@ export class Pipeline {
       }
       payload = decodeJson(job.payload);
       const schema = definition.contract.payload;
-      if (schema) payload = await validateWith(schema, payload, `the payload of ${job.type}`);
+      if (schema) payload = validateWith(schema, payload, `the payload of ${job.type}`);
+      if (payload instanceof Promise) {
+        const checked = payload;
+        const ending = await this.#patiently(run, definition, { handler: () => checked });
+        // Settled without it meanwhile.
+        if (attempt.phase !== "running") return;
+        if (ending.kind === "threw") throw ending.error;
+        if (attempt.abortReason && !attempt.isLost) throw attempt.abortReason;
+        payload = ending.value;
+      }
     } catch (error) {
       return this.#conclude(run, this.#failed(run, error));
     }
@@ -170,11 +179,8 @@ export class Pipeline {
         ? () => handler(running)
         : extensions.around(hooks, view!, async () => handler(running));
     const { result } = definition.contract;
-    const ending = await runHandler(attempt, {
+    const ending = await this.#patiently(run, definition, {
       handler: result ? () => checkedResult(attempt, running, body, result) : body,
-      runtime,
-      timeoutMs: definition.contract.timeoutMs,
-      onAbandoned: (reason) => this.#abandon(run, reason),
       openCalls: () => running.end(),
     });
     // Settled without it meanwhile: what it says now is not heard.
@@ -187,6 +193,17 @@ export class Pipeline {
       if (became !== "rolled back") return this.#settledElsewhere(run, became, ranMs);
     }
     this.#conclude(run, this.#decide(run, running, ending), { ranMs, evenIfLate });
+  }
+
+  /** A user's code, which may never end: the schema of a payload waits for whatever it likes. */
+  #patiently(
+    run: Run,
+    { contract: { timeoutMs } }: Definition,
+    code: Pick<RunHandlerOptions, "handler" | "openCalls">,
+  ): Promise<Ending> {
+    const { runtime } = this.#options;
+    const onAbandoned = (reason: HoldfastError): void => this.#abandon(run, reason);
+    return runHandler(run.attempt, { ...code, runtime, timeoutMs, onAbandoned });
   }
 
   /** Its signal aborted and it went on: the job is settled without it. */

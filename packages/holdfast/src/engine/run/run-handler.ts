@@ -23,7 +23,7 @@ export interface RunHandlerOptions {
   readonly timeoutMs: number | null;
   readonly onAbandoned: (reason: HoldfastError) => void;
   /** Once the handler has ended: null, or what it asked for and has not heard of. */
-  readonly openCalls: () => Pick<OpenCalls, "finish"> | null;
+  readonly openCalls?: () => Pick<OpenCalls, "finish"> | null;
 }
 
 export async function runHandler(
@@ -47,9 +47,10 @@ export async function runHandler(
     ending = { kind: "threw", error };
   }
   try {
-    const calls = openCalls();
+    const calls = openCalls?.() ?? null;
     return calls === null ? ending : await calls.finish(ending);
   } finally {
+    attempt.whenAborted(() => {});
     timeout?.cancel();
     (patience as Timer | null)?.cancel();
   }
