@@ -167,6 +167,15 @@ describe("doctor on PostgreSQL", () => {
     expect(ran.code).toBe(5);
     expect(ran.out + ran.err).not.toContain("s3cret");
   });
+
+  it("of a URL that cannot be read it says so, without its password", async () => {
+    for (const scheme of ["postgres", "redis"]) {
+      const ran = await terminal.run(["doctor", "--url", `${scheme}://ann:s3c#ret@host:x/jobs`]);
+      expect(ran.code).toBe(2);
+      expect(ran.out + ran.err).toContain("the URL of the store cannot be read");
+      expect(ran.out + ran.err).not.toContain("s3c");
+    }
+  });
 });
 
 describe("doctor on Redis", () => {

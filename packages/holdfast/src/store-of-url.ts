@@ -89,23 +89,31 @@ function withoutParameters(scheme: string, rest: string): string {
   );
 }
 
-/** Takes the parameters that are for the store out of a URL: the driver would not know them. */
 function splitUrl<Name extends string>(
   url: string,
   names: readonly Name[],
   ofDriver: readonly string[],
 ): { plain: string; own: Partial<Record<Name, never>> } {
-  const parsed = parse(url);
-  const given = Object.fromEntries(parsed.searchParams);
+  const given = Object.fromEntries(parse(url).searchParams);
   refuseUnknown("the URL of connect", given, [...names, ...ofDriver]);
+  const { plain, own } = takeParameters(url, names);
+  // Whether a value is one that the store takes is for the store to say.
+  return { plain, own: own as Partial<Record<Name, never>> };
+}
+
+/** Takes the parameters that are for the store out of a URL: the driver would not know them. */
+export function takeParameters<Name extends string>(
+  url: string,
+  names: readonly Name[],
+): { readonly plain: string; readonly own: Readonly<Partial<Record<Name, string>>> } {
+  const parsed = parse(url);
   const own: Partial<Record<Name, string>> = {};
   for (const name of names) {
     const value = parsed.searchParams.get(name);
     if (value !== null) own[name] = value;
     parsed.searchParams.delete(name);
   }
-  // Whether a value is one that the store takes is for the store to say.
-  return { plain: parsed.href, own: own as Partial<Record<Name, never>> };
+  return { plain: parsed.href, own };
 }
 
 function parse(url: string): URL {
@@ -114,7 +122,7 @@ function parse(url: string): URL {
   } catch {
     // Without the cause: it holds the URL.
     throw new InvalidOptionError(
-      "the URL of connect cannot be read: is its port a number up to 65535? Special characters of user and password are written as encodeURIComponent has them",
+      "the URL of the store cannot be read: is its port a number up to 65535? Special characters of user and password are written as encodeURIComponent has them",
     );
   }
 }

@@ -2,6 +2,7 @@
 import { InvalidOptionError } from "../core/errors.ts";
 import { checkOptions, checkText, checkWhole, MAX_DURATION_MS } from "../core/option-checks.ts";
 import { schemaState, type Finding, type StoreCheck } from "../core/store-check.ts";
+import { takeParameters } from "../store-of-url.ts";
 
 export interface CheckStoreOptions {
   /** PostgreSQL: a transaction that is open for longer is a finding. Default 5 minutes. */
@@ -29,7 +30,7 @@ export async function checkStore(
     case "postgres":
     case "postgresql": {
       const { checkPostgres } = await import("../stores/postgres/index.ts");
-      const { plain, own } = without(url, ["schema", "pooler"]);
+      const { plain, own } = takeParameters(url, ["schema", "pooler"]);
       const check = await checkPostgres({
         ...{ url: plain, ...options },
         ...(own.schema !== undefined && { schema: own.schema }),
@@ -41,7 +42,7 @@ export async function checkStore(
     case "redis":
     case "rediss": {
       const { checkRedis } = await import("../stores/redis/index.ts");
-      const check = await checkRedis({ url: without(url, ["prefix"]).plain });
+      const check = await checkRedis({ url: takeParameters(url, ["prefix"]).plain });
       const findings = check.findings.map(({ level, message }): Finding => {
         return { check: nameOf(message), level, message };
       });
@@ -75,18 +76,4 @@ function inMemory(store: string): StoreCheck {
 function nameOf(message: string): string {
   if (message.startsWith("maxmemory-policy")) return "eviction";
   return message.startsWith("maxmemory ") ? "memory bound" : "persistence";
-}
-
-function without<Name extends string>(
-  url: string,
-  names: readonly Name[],
-): { readonly plain: string; readonly own: Readonly<Partial<Record<Name, string>>> } {
-  const parsed = new URL(url);
-  const own: Partial<Record<Name, string>> = {};
-  for (const name of names) {
-    const value = parsed.searchParams.get(name);
-    if (value !== null) own[name] = value;
-    parsed.searchParams.delete(name);
-  }
-  return { plain: parsed.href, own };
 }
