@@ -118,4 +118,37 @@ describe("on PostgreSQL", () => {
     const keys = ["1", "two", "3", "4", "five"].map((n) => ({ n }));
     expect(await target.existing(keys)).toEqual([true, false, true, false, false]);
   });
+
+  it("a connection that ends between two statements fails the batch, and no more", async () => {
+    await pool.query("CREATE TABLE cut (n int PRIMARY KEY)");
+    let isCut = false;
+    const cutting = {
+      end: () => pool.end(),
+      async connect() {
+        const client = await pool.connect();
+        const query = async (text: string, values?: unknown[]) => {
+          const reply = await client.query(text, values);
+          if (!isCut || !text.startsWith("BEGIN")) return reply;
+          const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
+          const ended = new Promise((resolve) => client.once("end", resolve));
+          await pool.query("SELECT pg_terminate_backend($1)", [rows[0].pid]);
+          await ended;
+          return reply;
+        };
+        return new Proxy(client, {
+          get: (target, name) =>
+            name === "query" ? query : bound(target, Reflect.get(target, name)),
+        });
+      },
+    };
+    const target = await begun(postgresTarget({ pool: cutting, table: "cut" }), "cut", "n");
+    isCut = true;
+    await expect(target.write(batch("cut", "n", [{ n: 1 }]))).rejects.toThrow();
+    isCut = false;
+    expect(await target.write(batch("cut", "n", [{ n: 1 }]))).toMatchObject({ inserted: 1 });
+  });
 });
+
+function bound(target: object, value: unknown): unknown {
+  return typeof value === "function" ? (value as () => unknown).bind(target) : value;
+}

@@ -9,6 +9,8 @@ export interface PoolLike {
 export interface ClientLike {
   query(text: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
   release(destroy?: Error): void;
+  on?(event: "error", listener: () => void): unknown;
+  removeListener?(event: "error", listener: () => void): unknown;
 }
 
 interface PgModule {

@@ -294,6 +294,9 @@ class PostgresTarget implements ImportTarget {
     this.#own ??= pool === undefined ? openPool(url as string) : Promise.resolve(pool);
     const from = await this.#own;
     const client = await from.connect();
+    // A connection that ends between two questions says so by an event; the next question fails.
+    const ignore = (): void => {};
+    client.on?.("error", ignore);
     let broken: Error | null = null;
     try {
       return await body(client);
@@ -303,6 +306,7 @@ class PostgresTarget implements ImportTarget {
       if (!isOurs && codeOf(error) === "") broken = error as Error;
       throw error;
     } finally {
+      client.removeListener?.("error", ignore);
       client.release(broken ?? undefined);
     }
   }
