@@ -138,6 +138,12 @@ describe("callers of the back office", () => {
     expect((await asked({ "sec-fetch-site": "same-origin" })).status).toBe(202);
     expect((await asked({ "sec-fetch-site": "cross-site" })).status).toBe(403);
     expect((await office.ask("GET", "/api/v1/overview", { headers: { cookie } })).status).toBe(200);
+    const elsewhere = { "sec-fetch-site": "cross-site" };
+    for (const path of ["/login", "/api/auth/login"]) {
+      const body = { email: "admin@backoffice.example", password: "try-admin-2026" };
+      const refusal = await office.ask("POST", path, { body, headers: elsewhere });
+      expect([path, refusal.status]).toEqual([path, 403]);
+    }
     for (const odd of [{ toString: 1 }, ["x"], "a\0b", 7, null]) {
       const body = { email: odd, password: odd };
       expect((await office.ask("POST", "/login", { body })).status).toBe(401);

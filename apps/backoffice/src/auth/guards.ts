@@ -8,6 +8,7 @@ import {
   type CanActivate,
   type ExecutionContext,
 } from "@nestjs/common";
+import { refuseForeignPage } from "./foreign-page.ts";
 import { isAtLeast, maySee, type IdentifiedRequest, type Identity, type Role } from "./identity.ts";
 import { cookieOf } from "./session-cookie.ts";
 import { AccessTokens } from "./tokens.ts";
@@ -90,14 +91,6 @@ export function noSuchCompany(): NotFoundException {
 export function identityOf(request: IdentifiedRequest): Identity {
   if (request.identity) return request.identity;
   throw new UnauthorizedException("log in first: POST /api/auth/login gives a token");
-}
-
-/** A page elsewhere can make a browser send the cookie; it cannot make it lie about where that page is. */
-function refuseForeignPage(headers: IdentifiedRequest["headers"]): void {
-  const site = headers["sec-fetch-site"];
-  const isOwn = site === undefined || site === "same-origin" || site === "none";
-  if (isOwn || headers["authorization"] !== undefined) return;
-  throw new ForbiddenException("a request with a cookie must come from a page of the back office");
 }
 
 function bearerOf({ headers }: IdentifiedRequest): string | null {

@@ -1,5 +1,6 @@
 /** A login by password, for the API and for the page: whoever guesses has to wait. */
 import { HttpException, Inject, Injectable, UnauthorizedException } from "@nestjs/common";
+import { refuseForeignPage } from "./foreign-page.ts";
 import type { IdentifiedRequest, Identity } from "./identity.ts";
 import { MOST_PASSWORD } from "./password.ts";
 import { sessionCookie } from "./session-cookie.ts";
@@ -32,6 +33,8 @@ export class Logins {
 
   /** A token for programs, and the same as a cookie for browsers. */
   async logIn(given: Given, request: WebRequest, response: WebResponse) {
+    // Else a page elsewhere could log a browser in as somebody it does not know.
+    refuseForeignPage(request.headers);
     const user = await this.prove(given, request, response);
     const token = await this.tokens.issue(user);
     const { expiresS } = this.tokens;
