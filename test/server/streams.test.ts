@@ -52,7 +52,7 @@ describe("a stream of events", () => {
 
   it("ends with the JSON Web Token that opened it", async () => {
     const own = await served("sqlite", { auth: { jwt: { secret: KEY } } });
-    const ear = await listenTo(own.url, "", {}, await signed(2));
+    const ear = await listenTo(own.url, "", {}, await signed(6));
     const longer = await listenTo(own.url, "", {}, await signed(3_600));
     await ear.next("overview");
     await expect(ear.next("never")).rejects.toThrow("it ended before never came");

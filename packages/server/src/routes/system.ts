@@ -5,6 +5,7 @@ import { isStoreAway } from "../http/error-answer.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import { docsPage, docsStyle } from "../openapi/docs-page.ts";
 import { overviewFor } from "../overview.ts";
+import type { Services } from "../services.ts";
 import { actionView } from "./job-schemas.ts";
 import { findings } from "./doctor.ts";
 import { operationView } from "./operation-schemas.ts";
@@ -15,6 +16,11 @@ import { sessionOf } from "../auth/sessions.ts";
 import { category, count, instant, list, name, status } from "./words.ts";
 
 const PING_MS = 2_000;
+/** Both are of the routes, which stay as they are, and take the loop tens of milliseconds. */
+const apiDocument = onceEach(({ routes, basePath }) =>
+  JSON.stringify(openApiDocument(routes, basePath)),
+);
+const apiPage = onceEach(({ routes, basePath }) => docsPage(routes, basePath));
 /** A loop that stands still for so long does not answer; a process that sees that afterwards is not well. */
 const SLOW_LOOP_S = 5;
 
@@ -119,7 +125,7 @@ export const systemRoutes = [
     ...{ summary: "This API, as OpenAPI 3.1.", query: null, body: null },
     answer: { contentType: "application/json" },
     async run({ services }) {
-      const text = JSON.stringify(openApiDocument(services.routes, services.basePath));
+      const text = apiDocument(services);
       return new Response(text, { headers: { "content-type": "application/json; charset=utf-8" } });
     },
   }),
@@ -127,7 +133,7 @@ export const systemRoutes = [
     ...{ method: "GET", path: "/api/docs", role: "viewer", scope: "own", audit: null, query: null },
     ...{ body: null, summary: "This API, to read.", answer: { contentType: "text/html" } },
     async run({ services }) {
-      const text = docsPage(services.routes, services.basePath);
+      const text = apiPage(services);
       return new Response(text, { headers: { "content-type": "text/html; charset=utf-8" } });
     },
   }),
@@ -240,3 +246,12 @@ export const systemRoutes = [
     run: async (call) => ({ items: await findings(call), nextCursor: null }),
   }),
 ];
+
+function onceEach(make: (services: Services) => string): (services: Services) => string {
+  const made = new WeakMap<Services, string>();
+  return (services) => {
+    const text = made.get(services) ?? make(services);
+    made.set(services, text);
+    return text;
+  };
+}
