@@ -106,6 +106,17 @@ describe("processes", () => {
     expect(file.texts()).toEqual(["processes at fault: w1 reported: leasing failed"]);
   });
 
+  it("one that was asked to stop while nobody could write may say what it gave up", () => {
+    const file = new CaseOf().worker("w1").worker("w2").unwritable(600, 20_000);
+    file.terminated("w1", 500, 21_000).reported(11_000, "w1", "outcomes did not reach the store");
+    expect(file.texts()).toEqual([]);
+    file.reported(20_500, "w1", "leasing failed").reported(11_000, "w2", "leasing failed");
+    expect(file.texts().toSorted()).toEqual([
+      "processes at fault: w1 reported: leasing failed",
+      "processes at fault: w2 reported: leasing failed",
+    ]);
+  });
+
   it("a store that is damaged is a finding", () => {
     expect(new CaseOf().rules({ damage: ["row 7 missing from index"] })).toEqual(["store damaged"]);
   });

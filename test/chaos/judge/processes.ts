@@ -31,7 +31,7 @@ export function judgeProcesses(evidence: Evidence): Processes {
     if (fault) findings.push({ rule: "processes at fault", text: `${process.name} ${fault}` });
   }
   for (const line of lines) {
-    if (line.what !== "log" || line.level !== "error") continue;
+    if (line.what !== "log" || line.level !== "error" || isGivenUp(line, evidence)) continue;
     findings.push({ rule: "processes at fault", text: `${line.by} reported: ${line.text}` });
   }
   return {
@@ -49,6 +49,15 @@ export function judgeProcesses(evidence: Evidence): Processes {
     failedCalls: lines.filter(({ what }) => what === "call failed").length,
     findings,
   };
+}
+
+/** Who is asked to stop while nobody can write gives its jobs up after its patience, and must say so. */
+function isGivenUp(
+  { at, by }: { readonly at: number; readonly by: string },
+  { processes, unwritable }: Evidence,
+): boolean {
+  const isStopping = (processes.get(by)?.terminatedAt ?? Infinity) <= at;
+  return isStopping && unwritable.some(({ from, to }) => from <= at && at <= to);
 }
 
 function counted(faults: readonly { readonly how: string }[]): Record<string, number> {
