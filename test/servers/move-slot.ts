@@ -24,6 +24,7 @@ export async function moveSlot({ slotOf, to, nodes, onStep }: SlotMove): Promise
     const target = clients.find(({ port }) => port === to.port);
     if (target === undefined) throw new Error("the target is not a node");
     const slot = await target.client.cluster("KEYSLOT", slotOf);
+    await sameEpoch(clients);
     const source = await ownerAmong(clients, slot);
     if (source === target) return;
     const targetId = await target.client.cluster("MYID");
@@ -45,6 +46,21 @@ export async function moveSlot({ slotOf, to, nodes, onStep }: SlotMove): Promise
 interface Node {
   readonly port: number;
   readonly client: Redis;
+}
+
+/**
+ * A node that takes a slot over does so with a higher epoch than any that it has heard of. If it has not heard of
+ * the last move yet, what the old owner said before counts for more than what it says now: it believes that it has
+ * lost the slot, and deletes the keys that have just arrived.
+ */
+async function sameEpoch(nodes: readonly Node[]): Promise<void> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const infos = await Promise.all(nodes.map(({ client }) => client.cluster("INFO")));
+    const epochs = infos.map((info) => /cluster_current_epoch:(\d+)/.exec(info)?.[1]);
+    if (new Set(epochs).size === 1) return;
+    await setTimeout(50);
+  }
+  throw new Error("the nodes do not agree how often slots have moved");
 }
 
 /** Whoever says so of himself: what the others have heard may be from before the last move. */
