@@ -17,6 +17,8 @@ export default defineConfig({
     globalSetup: "test/servers/global-setup.ts",
     testTimeout: 30_000,
     hookTimeout: 120_000,
+    // A second is little on a machine that runs three files at once.
+    expect: { poll: { timeout: 10_000 } },
     // A machine that stands still for ten seconds breaks promises that are kept within ten. Before a change goes in,
     // a failed test gets one more try, and is named at the end; whoever works on it gets none.
     retry: process.env["CI"] === "true" ? 1 : 0,

@@ -198,34 +198,6 @@ describe.each(STORES)("shards of a queue on %s", (name) => {
     expect(lines.every(({ maxActive, holds }) => maxActive === 1 && holds.length === 1)).toBe(true);
   });
 
-  it("a worker whose look failed when the parts were announced looks again", async () => {
-    let failures = 0;
-    const { hf: working } = world.process({
-      link: (store) => ({
-        ...store,
-        records: {
-          swap: (swaps) => store.records.swap(swaps),
-          scan: (request) => store.records.scan(request),
-          async read(keys) {
-            const isDue = keys.includes(KEY) && (await store.records.read([KEY]))[0] !== null;
-            if (!isDue || failures === 2) return store.records.read(keys);
-            failures += 1;
-            throw new StoreUnavailableError("nobody answers", { mayHaveHappened: false });
-          },
-        },
-      }),
-    });
-    const ran: string[] = [];
-    working.handle("work", ({ queue }) => void ran.push(queue));
-    await working.work({ queues: ["sim"] });
-    const other = process();
-    await other.queues.set("sim", { shards: 2 });
-    const { queue } = await other.enqueue("work", null, { queue: "sim" });
-    await world.advance(20_000);
-    expect(failures).toBe(2);
-    expect(ran).toEqual([queue]);
-  });
-
   it("a gate of the queue is one for all of its parts", async () => {
     const hf = process();
     await hf.queues.set("sim", { shards: 3 });

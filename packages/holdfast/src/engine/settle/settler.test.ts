@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Settlement, SettleResult, Store } from "../../core/store.ts";
 import { memoryStore } from "../../stores/memory/index.ts";
 import { insertSome } from "../../testing/conformance/new-job.ts";
@@ -58,7 +58,7 @@ describe("Settler", () => {
     locked.add(held.id);
     const waits = push(held);
     await push(beside);
-    await vi.waitFor(() => expect(watched.calls.get("settle")?.calls).toBeGreaterThan(3));
+    await expect.poll(() => watched.calls.get("settle")?.calls).toBeGreaterThan(3);
     expect(watched.contact.lengthMs(runtime.monotonic())).toBeGreaterThan(0);
     locked.delete(held.id);
     await waits;
