@@ -1,7 +1,7 @@
 /**
  * Reaping. One server knows in which queues a lease may have run out (lua/reap.lua), and is asked for those.
  * Now and then all queues are looked at, so that a lease that was written by an older version is found too.
- * In a cluster each queue is asked.
+ * In a cluster each queue is asked whether it has one, many at once, and then those that have.
  */
 import type { ReapedJob } from "../../core/store.ts";
 import { flag } from "./args.ts";
@@ -9,6 +9,7 @@ import { readHeader } from "./header.ts";
 import type { InsertHow } from "./insert.ts";
 import { unescaped } from "./keys.ts";
 import { bytes, list, number, rows, text } from "./reply.ts";
+import type { Server } from "./server.ts";
 import { named } from "./touched.ts";
 
 /** In one call; whoever wants more calls again. */
@@ -57,14 +58,16 @@ interface ReapedAll {
 }
 
 async function reapAll(how: InsertHow, limit: number): Promise<ReapedAll> {
+  const { server, queues } = how;
+  const asked = server.inTurns(await queues.all());
+  const looked = server.isCluster ? await expiredAmong(server, asked) : { slots: asked.flat() };
   const reaped: ReapedJob[] = [];
-  let failure: unknown = null;
-  for (const slot of how.server.inTurns(await how.queues.all()).flat()) {
-    const left = Math.max(0, Math.min(MOST, limit - reaped.length));
-    // With a limit of none, each is asked whether it answers.
-    if (left === 0 && limit > 0) break;
+  let failure: unknown = looked.failure ?? null;
+  for (const slot of looked.slots) {
+    if (reaped.length >= limit) break;
     try {
-      const reply = await how.server.onQueues("reap", slot, [left, flag(true)]);
+      const left = Math.min(MOST, limit - reaped.length);
+      const reply = await server.onQueues("reap", slot, [left, flag(true)]);
       reaped.push(...readReaped(how, list(reply), slot));
     } catch (error) {
       // A node that is away must not keep the jobs of the others from being found.
@@ -72,6 +75,30 @@ async function reapAll(how: InsertHow, limit: number): Promise<ReapedAll> {
     }
   }
   return { reaped, failure };
+}
+
+interface Expired {
+  readonly slots: readonly (readonly string[])[];
+  readonly failure?: unknown;
+}
+
+/** Where a lease has run out. Of thousands of queues most have none: one after the other took seconds. */
+async function expiredAmong(
+  server: Server,
+  asked: readonly (readonly (readonly string[])[])[],
+): Promise<Expired> {
+  const slots: (readonly string[])[] = [];
+  let failure: unknown;
+  for (const some of asked) {
+    const answers = some.map(async (slot) => {
+      const reply = await server.onQueues("reap", slot, [0, flag(true)]);
+      if (number(list(reply)[2]) === 1) slots.push(slot);
+    });
+    for (const answer of await Promise.allSettled(answers)) {
+      if (answer.status === "rejected") failure ??= answer.reason;
+    }
+  }
+  return { slots, failure };
 }
 
 async function reapDue(how: InsertHow, limit: number): Promise<ReapedJob[]> {

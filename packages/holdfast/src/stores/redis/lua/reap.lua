@@ -4,13 +4,14 @@
 --
 -- KEYS     root, then the queues to look at; of one server, if none is named: those where a lease may have
 --          run out
--- ARGV     clock, how many, is a queue named 0|1
+-- ARGV     clock, how many (0: only say whether there is one), is a queue named 0|1
 -- returns  { queues to wake, their names as in keys, is there more 0|1, name, id, header, charged 0|1, … }
 -- include: clock header queue ring places job disowned
 local CRASHED = 3
 -- So many queues are looked at in one call.
 local MOST = 500
 local limit, are_named = number_arg(), arg() == '1'
+local enough = math.max(1, limit)
 local expired, asked, looked = {}, {}, {}
 if are_named then
   for index = 1, #KEYS - 1 do asked[index] = queue_at(index) end
@@ -22,9 +23,9 @@ else
   end
 end
 for index, q in ipairs(asked) do
-  if #expired >= 10 * limit then break end
+  if #expired >= 10 * enough then break end
   looked[index] = q
-  local found = redis.call('ZRANGEBYSCORE', q.a, '-inf', text_of(now), 'WITHSCORES', 'LIMIT', 0, limit)
+  local found = redis.call('ZRANGEBYSCORE', q.a, '-inf', text_of(now), 'WITHSCORES', 'LIMIT', 0, enough)
   for item = 1, #found, 2 do
     expired[#expired + 1] = { q = q, member = found[item], until_at = tonumber(found[item + 1]) }
   end
@@ -59,6 +60,6 @@ if root ~= (asked[1] and asked[1].base) then
     reply[2][index] = name
   end
 end
-if #expired >= limit or #asked == MOST or #looked < #asked then reply[3] = 1 end
+if #expired >= enough or #asked == MOST or #looked < #asked then reply[3] = 1 end
 reply[1] = woken()
 return reply
