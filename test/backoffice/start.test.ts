@@ -38,9 +38,14 @@ describe("npm start", () => {
     return { child, said, ended: once(child, "close").then(([code]) => code as number | null) };
   }
 
-  it("serves the back office with live work, by curl lines that work, and stops at Ctrl-C", async () => {
+  async function welcomed() {
     const live = start(["--port", "0"]);
     await expect.poll(() => live.said.out + live.said.err, { timeout: 40_000 }).toContain("Ctrl-C");
+    return live;
+  }
+
+  it("serves the back office with live work, by curl lines that work, and stops at Ctrl-C", async () => {
+    const live = await welcomed();
     const lines = live.said.out.split("\n").map((line) => line.trim());
     const script = lines.filter((line) => /^(TOKEN=|curl )/.test(line));
     expect(script.length).toBeGreaterThan(3);
@@ -67,6 +72,29 @@ describe("npm start", () => {
     expect(live.said.out).toContain("Stopped.");
     expect(live.said.err).toBe("");
   }, 90_000);
+
+  it("ends the simulation of an earlier start, whose CRM is gone, and begins another", async () => {
+    const statuses: string[][] = [];
+    for (let starts = 0; starts < 2; starts++) {
+      const live = await welcomed();
+      const lines = live.said.out.split("\n").map((line) => line.trim());
+      const script = lines.filter((line) => /^TOKEN=|api.simulations$/.test(line));
+      const { stdout } = await run("sh", [
+        "-ec",
+        script.join("\n").replace("curl -H", "curl -sS -H"),
+      ]);
+      const { simulations } = JSON.parse(stdout) as { simulations: { status: string }[] };
+      statuses.push(simulations.map(({ status }) => status));
+      live.child.kill("SIGINT");
+      expect(await live.ended).toBe(0);
+    }
+    const [before = [], after = []] = statuses;
+    expect(before.filter((status) => status === "running")).toHaveLength(1);
+    expect(after.filter((status) => status === "running")).toHaveLength(1);
+    expect(after.filter((status) => status === "aborted")).toHaveLength(
+      before.filter((status) => status === "aborted").length + 1,
+    );
+  }, 120_000);
 
   it("names all bad values at once, with exit code 2", async () => {
     const live = start([], { HOLDFAST_URL: "nonsense", DATABASE_URL: "redis://h", PORT: "x" });
