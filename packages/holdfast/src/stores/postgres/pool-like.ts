@@ -55,6 +55,17 @@ export function isClientLike(value: unknown): value is ClientLike {
   return isObject(value) && isFunction(value["query"]);
 }
 
+/** Whoever asks it for a connection now waits until somebody gives one back. A pool that does not tell has some. */
+export function isExhausted(pool: PoolLike): boolean {
+  const { totalCount, idleCount, options } = pool as {
+    readonly totalCount?: number;
+    readonly idleCount?: number;
+    readonly options?: { readonly max?: number };
+  };
+  const most = options?.max;
+  return most !== undefined && idleCount === 0 && totalCount !== undefined && totalCount >= most;
+}
+
 /** Ends a connection that does not answer, whatever it is doing. */
 export function destroyClient(client: PooledClientLike): void {
   const { connection } = client as { connection?: { stream?: { destroy?: () => void } } };

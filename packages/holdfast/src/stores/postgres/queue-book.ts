@@ -5,7 +5,8 @@
  * of one queue would be stored in another. So after a lost connection everything is read again.
  *
  * Adding one is a step of its own, committed before anything else: inside a caller's transaction it
- * would keep everybody else's first job of that queue waiting.
+ * keeps everybody else's first job of that queue waiting. So that is done only where there is no other
+ * connection to do it on, and what was added there is believed once it was read through another one.
  */
 import type { Row, Value } from "./database.ts";
 
@@ -29,6 +30,8 @@ export class QueueBook {
   readonly #db: Source;
   readonly #numbers = new Map<string, number>();
   readonly #names = new Map<number, string>();
+  /** Added in a caller's transaction, which may have been rolled back. */
+  readonly #unsure = new Set<string>();
   #losses = 0;
 
   constructor(db: Source) {
@@ -54,11 +57,23 @@ export class QueueBook {
     return new Map([...found, ...(await this.#learn(missing))]);
   }
 
-  /** Reads names through another connection. It must see only what is committed. */
-  async learnFrom(asker: Asker, names: Iterable<string>): Promise<void> {
+  /** Those that exist, also in the transaction of this connection. */
+  async seenBy(asker: Asker, names: Iterable<string>): Promise<Map<string, number>> {
     this.#forgetAfterLoss();
-    const unknown = [...new Set(names)].filter((name) => !this.#numbers.has(name));
-    if (unknown.length > 0) this.#keep(await asker.rows(BY_NAMES, [unknown]));
+    const wanted = [...new Set(names)];
+    const found = this.#knownOf(wanted);
+    const unknown = wanted.filter((name) => !found.has(name));
+    const rows = unknown.length > 0 ? await asker.rows(BY_NAMES, [unknown]) : [];
+    this.#keep(rows.filter(([, name]) => !this.#unsure.has(String(name))));
+    for (const [q, name] of rows) found.set(String(name), Number(q));
+    return found;
+  }
+
+  /** In the transaction of this connection. */
+  async addIn(asker: Asker, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    for (const name of names) this.#unsure.add(name);
+    await asker.rows(ADD, [names]);
+    return this.seenBy(asker, names);
   }
 
   /** By number. Never inside a transaction: this may take a second connection. */
@@ -73,14 +88,22 @@ export class QueueBook {
 
   async #learn(names: readonly string[]): Promise<Map<string, number>> {
     this.#forgetAfterLoss();
+    const found = this.#knownOf(names);
+    const unknown = names.filter((name) => !found.has(name));
+    const learned = unknown.length > 0 ? await this.#db.rows(BY_NAMES, [unknown]) : [];
+    for (const [name, q] of this.#keep(learned)) {
+      this.#unsure.delete(name);
+      found.set(name, q);
+    }
+    return found;
+  }
+
+  #knownOf(names: readonly string[]): Map<string, number> {
     const found = new Map<string, number>();
     for (const name of names) {
       const q = this.#numbers.get(name);
       if (q !== undefined) found.set(name, q);
     }
-    const unknown = names.filter((name) => !found.has(name));
-    const learned = unknown.length > 0 ? await this.#db.rows(BY_NAMES, [unknown]) : [];
-    for (const [name, q] of this.#keep(learned)) found.set(name, q);
     return found;
   }
 

@@ -14,7 +14,13 @@ import { insert } from "./insert.ts";
 import { get } from "./job-view.ts";
 import { CallersTransaction } from "./callers-transaction.ts";
 import { ExecutorClient, isExecutor } from "./executor-client.ts";
-import { connectionOf, isClientLike, transactionStatus, type ClientLike } from "./pool-like.ts";
+import {
+  connectionOf,
+  isClientLike,
+  isExhausted,
+  transactionStatus,
+  type ClientLike,
+} from "./pool-like.ts";
 import { codeOf, storeError } from "./postgres-error.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { number, textOrNull } from "./row-values.ts";
@@ -83,14 +89,19 @@ export function within(tx: unknown, options: WithinOptions): WithinTransaction {
     });
   }
 
-  /** Queues that are there are found through the caller's connection: the pool may have no other. */
+  /** Through the caller's connection, as far as it can be: the pool may have no other. */
   async function queuesOf(
     inner: Transaction,
     jobs: readonly NewJob[],
   ): Promise<ReadonlyMap<string, number>> {
-    const names = jobs.map(({ queue }) => queue);
-    await options.queues.learnFrom(inner, names);
-    return options.queues.findOrAdd(names);
+    const names = [...new Set(jobs.map(({ queue }) => queue))];
+    const found = await options.queues.seenBy(inner, names);
+    const missing = names.filter((name) => !found.has(name));
+    if (missing.length === 0) return found;
+    const added = isExhausted(options.pool)
+      ? await options.queues.addIn(inner, missing)
+      : await options.queues.findOrAdd(missing);
+    return new Map([...found, ...added]);
   }
 
   return {
