@@ -46,4 +46,21 @@ describe("inside callers' transactions on postgresql", () => {
       for (const client of clients) client.release();
     }
   });
+
+  it("a new queue needs no second connection: each transaction makes its own", async () => {
+    await hf.counts();
+    const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => pool.connect()));
+    try {
+      for (const client of clients) await client.query("BEGIN");
+      const receipts = clients.map((client, at) =>
+        hf.within(client).enqueue("note", { at }, { queue: `queue-${at}` }),
+      );
+      for (const receipt of await Promise.all(receipts)) expect(receipt.status).toBe("added");
+      for (const client of clients) await client.query("COMMIT");
+    } finally {
+      for (const client of clients) client.release();
+    }
+    const { jobs } = await hf.jobs({ order: "oldest" });
+    expect(jobs.map(({ queue }) => queue).sort()).toEqual(clients.map((_, at) => `queue-${at}`));
+  });
 });
