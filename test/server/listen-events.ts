@@ -34,7 +34,9 @@ export async function listenTo(
   const next = async (name: string | null): Promise<Heard> => {
     for (;;) {
       const { value, done } = await heard.next();
-      if (done) throw new Error(`it ended before ${name ?? "anything"} came`);
+      // Names the answer: once nobody has that any more, and nobody reads yet, Node ends its stream.
+      if (done)
+        throw new Error(`it ended before ${name ?? "anything"} came, of a ${answer.status}`);
       if (name === null || value.name === name) return value;
     }
   };
