@@ -58,6 +58,8 @@ export class WatchedStore {
   #isAway = false;
   readonly #hasStore: boolean;
   #wasOpened = false;
+  /** Noted at the opening: each job that is enqueued or settled asks, and what a store says of itself may cost a look. */
+  #hasSeveralServers = false;
 
   constructor(options: WatchedStoreOptions) {
     const { store, hasStore = true, runtime, logger, longestGapMs } = options;
@@ -77,7 +79,7 @@ export class WatchedStore {
 
   /** One of them may be out of reach, and the others not. */
   get hasSeveralServers(): boolean {
-    return this.#hasStore && this.store.info().hasSeveralServers === true;
+    return this.#hasSeveralServers;
   }
 
   #watch(store: Store): Store {
@@ -109,7 +111,8 @@ export class WatchedStore {
     }
     if (this.#wasOpened || !this.#hasStore) return;
     this.#wasOpened = true;
-    const { name, warnings = [] } = store.info();
+    const { name, warnings = [], hasSeveralServers = false } = store.info();
+    this.#hasSeveralServers = hasSeveralServers;
     for (const warning of warnings) this.#logger.warn(`${name}: ${warning}`);
   }
 
