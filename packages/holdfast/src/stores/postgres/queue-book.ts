@@ -91,10 +91,7 @@ export class QueueBook {
     const found = this.#knownOf(names);
     const unknown = names.filter((name) => !found.has(name));
     const learned = unknown.length > 0 ? await this.#db.rows(BY_NAMES, [unknown]) : [];
-    for (const [name, q] of this.#keep(learned)) {
-      this.#unsure.delete(name);
-      found.set(name, q);
-    }
+    for (const [name, q] of this.#keep(learned)) found.set(name, q);
     return found;
   }
 
@@ -115,11 +112,13 @@ export class QueueBook {
     this.#names.clear();
   }
 
+  /** What was committed. */
   #keep(rows: readonly Row[]): [name: string, q: number][] {
     return rows.map(([number, text]) => {
       const [q, name] = [Number(number), String(text)];
       this.#numbers.set(name, q);
       this.#names.set(q, name);
+      this.#unsure.delete(name);
       return [name, q];
     });
   }
