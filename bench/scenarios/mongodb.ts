@@ -11,8 +11,11 @@ import { queues } from "./queues.ts";
 const ALL = ["raw", "agenda", "holdfast"];
 
 export const MONGODB_SCENARIOS: readonly Scenario[] = [
-  // Of Agenda not even raw takes ten times as many (ADR 0019).
-  enqueue(ALL, [{ names: ["raw"], target: { atLeast: 0.75 } }, { names: ["agenda"] }]),
+  // Of Agenda not even raw takes ten times as many: that line is missed, and why is told (ADR 0019).
+  enqueue(ALL, [
+    { names: ["raw"], target: { atLeast: 0.75 } },
+    { names: ["agenda"], target: { atLeast: 10 } },
+  ]),
   bulk(ALL, [{ names: ["raw"] }, { names: ["agenda"] }]),
   drain({
     name: "drain",
